@@ -5,6 +5,7 @@ import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail } from "../cli/views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Subject } from "../site/state/subject.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
@@ -12,6 +13,7 @@ import { ContextList, type OpenedContext } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
 import { EtcdReader } from "./data/etcd-reader.ts";
 import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
+import { HistoryReader } from "./data/history-reader.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
@@ -114,6 +116,7 @@ export class ConsoleApp {
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
+  readonly #historyReader: HistoryReader;
   readonly etcd: EtcdReader;
   /** Undefined if the terminal is not known to show links, or if links are disabled. */
   readonly links: FileLinks | undefined;
@@ -156,6 +159,7 @@ export class ConsoleApp {
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
+    this.#historyReader = new HistoryReader(context, notifyChange);
     this.etcd = new EtcdReader(context, notifyChange);
     if (context.settings.hyperlinks && canShowLinks(io.env))
       this.links = new FileLinks(join(import.meta.dirname, ".."), hostname());
@@ -293,7 +297,19 @@ export class ConsoleApp {
   }
 
   getTabCounts(): TabCounts {
-    return this.#getCounter().countTabs(this.liveView.snapshot, this.getWallTime());
+    return this.#getCounter().countTabs(this.getTableSnapshot(), this.getWallTime());
+  }
+
+  /** The displayed state; while the history is shown, with the outcomes of schedules. */
+  getTableSnapshot(): Snapshot {
+    const { snapshot, past } = this.liveView;
+    return this.#historyReader.complete(snapshot, this.state.tab === "history", past);
+  }
+
+  /** Whether the rows of the active tab are still read for the first time. */
+  get isReadingRows(): boolean {
+    this.getTableSnapshot(); // begins to read
+    return this.etcd.isReading || this.#historyReader.isReading;
   }
 
   #getCounter(): TabCounter {
@@ -383,6 +399,7 @@ export class ConsoleApp {
     this.#live.end();
     this.contexts.end();
     this.#detailCache.end();
+    this.#historyReader.end();
     this.etcd.show(undefined);
   }
 
@@ -407,7 +424,9 @@ export class ConsoleApp {
     const wall = this.getWallTime();
     const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
-    this.table.update(snapshot, wall, { filter, order, columns }, this.etcd.rows);
+    this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
+    const { obstacle } = this.#historyReader;
+    if (obstacle !== undefined) this.table.remarks = [obstacle, ...this.table.remarks];
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     this.#updateTree();
     this.update((state) => clampCursors(state, this.getLists(), this.getPresentTime()));

@@ -37,8 +37,12 @@ export async function printConsoleOnce(
   try {
     app.begin();
     app.etcd.show(app.state.tab);
-    const { liveView, etcd } = app;
-    while (liveView.connection.kind === "opening" || liveView.clusterHealth === undefined || etcd.isReading) {
+    const { liveView } = app;
+    while (
+      liveView.connection.kind === "opening" ||
+      liveView.clusterHealth === undefined ||
+      app.isReadingRows
+    ) {
       context.signal.throwIfAborted();
       if (context.clock.now() > deadline) break;
       await new Promise<void>((resolve) => {

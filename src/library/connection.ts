@@ -4,6 +4,7 @@ import { VERSION } from "../core/base/version.ts";
 import { resolveConfig } from "../core/config/config.ts";
 import type { ConfigLayer } from "../core/config/layers.ts";
 import { thisMachine } from "../core/config/machine.ts";
+import { scrubEnv } from "../core/config/scrub.ts";
 import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../core/config/settings.ts";
 import { readMemberClocks } from "../core/etcd/member-metrics.ts";
 import { openStore } from "../core/etcd/open.ts";
@@ -16,13 +17,16 @@ import { serializeHostRecord } from "../core/fleet/host-record.ts";
 import { createMacros, type Macros } from "../core/fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../core/fleet/resources.ts";
 import { createRealClock } from "../core/process/clock.ts";
-import { readUserName } from "../core/process/host.ts";
+import { createGuardianHost, readUserName } from "../core/process/host.ts";
 import { realRandom } from "../core/process/random.ts";
 import { createKeys } from "../core/protocol/keys.ts";
 import type { ClaimPorts } from "../core/run/request.ts";
+import type { HookPermission } from "../schedule/definition-values.ts";
+import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../site/check/permissions.ts";
 import type { OperatorPorts } from "../site/operate/operator-action.ts";
 import { getRetentionLimits } from "../site/operate/retention.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
+import { Hooks } from "../worker/hooks/hooks.ts";
 import type { SchedulePorts } from "../worker/worker-ports.ts";
 import {
   ClosedError,
@@ -33,7 +37,7 @@ import {
   TooLargeError,
   UnreachableError,
 } from "./errors.ts";
-import { parseOptions } from "./options-schema.ts";
+import { FLAG, parseOptions } from "./options-schema.ts";
 import type { ConnectOptions } from "./types.ts";
 
 type ReadMemberClocks = NonNullable<ScheduleWorkerOptions["readMemberClocks"]>;
@@ -44,10 +48,10 @@ interface Closable {
 }
 
 /** Only the names are checked here: the configuration checks the values of all layers. */
-const CONNECTION_OPTIONS = v.entriesFromList(
-  [...SETTING_KEYS, "config", "env", "log"],
-  v.optional(v.unknown()),
-);
+const CONNECTION_OPTIONS = {
+  ...v.entriesFromList([...SETTING_KEYS, "config", "env", "log"], v.optional(v.unknown())),
+  hookCommands: v.optional(FLAG),
+};
 
 /**
  * Creates the configuration layer of the options, which overrides all other layers.
@@ -82,43 +86,56 @@ export class LibraryConnection {
   readonly ports: ClaimPorts & OperatorPorts & SchedulePorts;
   /** Reads the clocks of etcd's members. */
   readonly readMemberClocks: ReadMemberClocks;
+  /** Which hooks of schedules its workers and sources of tasks call. */
+  readonly hookPermission: HookPermission;
   readonly #open = new Set<Closable>();
   #closing: Promise<void> | undefined;
 
   /** Resolves the configuration. The first call connects to etcd. @throws ConfigError */
   static async open(options: ConnectOptions): Promise<LibraryConnection> {
-    const { config, env = process.env, log = silentLog } = options;
+    const { config, env = process.env, log = silentLog, hookCommands = false } = options;
     const flags = config === undefined ? {} : { config };
     const { values } = resolveConfig({ flags, env, options: createOptionLayer(options) });
     const clock = createRealClock();
     const storeOptions = { ...buildStoreOptions(values), prefersGrpc: true };
     const store = await openStore(storeOptions, { clock, random: realRandom });
-    return new LibraryConnection(values, { clock, store, log }, (signal) =>
-      readMemberClocks(storeOptions, clock.getWallTime, signal),
+    return new LibraryConnection(
+      values,
+      { clock, store, log },
+      {
+        hookPermission: hookCommands ? "all" : "addresses",
+        readMemberClocks: (signal) => readMemberClocks(storeOptions, clock.getWallTime, signal),
+      },
     );
   }
 
-  /** Opens a connection to a store in this process, which has the same clock. Reads no configuration file. @throws ConfigError */
+  /** Opens a connection to a store in this process, which has the same clock. Reads no configuration file, calls no hooks. @throws ConfigError */
   static openWith(
     parts: Pick<ClaimPorts, "clock" | "store">,
     { env = {}, log = silentLog, ...options }: ConnectOptions,
   ): LibraryConnection {
     const readFile = () => undefined;
     const { values } = resolveConfig({ env, options: createOptionLayer(options), readFile });
-    return new LibraryConnection(values, { ...parts, log }, async () => [
-      { endpoint: "memory", least: 0, most: 0 },
-    ]);
+    return new LibraryConnection(
+      values,
+      { ...parts, log },
+      {
+        hookPermission: "none",
+        readMemberClocks: async () => [{ endpoint: "memory", least: 0, most: 0 }],
+      },
+    );
   }
 
   private constructor(
     settings: Settings,
     parts: Pick<ClaimPorts, "clock" | "store" | "log">,
-    readMemberClocks: ReadMemberClocks,
+    { hookPermission, readMemberClocks }: Pick<LibraryConnection, "hookPermission" | "readMemberClocks">,
   ) {
     const { host, macros: own, connectTimeout, readOnly, prefix } = settings;
     const facts = readHostFacts(thisMachine, { host, macros: own });
     const macros = createMacros(facts);
     this.settings = settings;
+    this.hookPermission = hookPermission;
     this.readMemberClocks = readMemberClocks;
     this.facts = facts;
     this.macros = macros;
@@ -133,6 +150,19 @@ export class LibraryConnection {
       evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
       describeHost: (wall) => serializeHostRecord(facts, VERSION, wall),
     };
+  }
+
+  /** Creates what calls the hooks of schedules for one worker or source of tasks. */
+  createHooks(): Hooks {
+    const { ports, facts, hookPermission: permission } = this;
+    const commands = createGuardianHost(ports.clock);
+    return new Hooks({ ...ports, commands, host: facts.fqdn, env: scrubEnv(process.env) }, { permission });
+  }
+
+  /** @throws ConfigError if every user of etcd could choose the commands that hooks run here; StoreError */
+  async checkRoles(signal: AbortSignal): Promise<void> {
+    if (this.hookPermission !== "all" || !(await canBypassRoles({ ...this.ports, signal }))) return;
+    throw new ConfigError(`${ROLE_BYPASS}; ${ROLE_BYPASS_REMEDY}, or leave out hookCommands`);
   }
 
   /** @throws ClosedError */

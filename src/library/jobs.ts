@@ -104,7 +104,7 @@ const JOB_OPTIONS = {
   leases: v.optional(TEXTS),
   keepResult: v.optional(DURATION),
   ...v.entriesFromList(
-    ["priority", "retries", "backoff", "timeout", "deadline", "group", "tags"],
+    ["priority", "retries", "backoff", "timeout", "deadline", "group", "tags", "hooks"],
     v.optional(v.unknown()),
   ),
 } satisfies Record<keyof JobOptions, v.GenericSchema>;

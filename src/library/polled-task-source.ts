@@ -3,6 +3,7 @@ import { pickDefined } from "../core/base/pick-defined.ts";
 import { VERSION } from "../core/base/version.ts";
 import { mergeSignals } from "../core/base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
+import type { Hooks } from "../worker/hooks/hooks.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";
 import { mergeOwnInput } from "../worker/tasks/running-task.ts";
@@ -55,13 +56,18 @@ export async function openTaskSource(
   const { aliveTime } = parseOptions("open", options, { aliveTime: v.optional(DURATION) });
   const unread = new UnreadChanges();
   changes.add(unread); // before the first read, so that changes during it are read again
+  const hooks = connection.createHooks();
   const opening = new ClosableWait(connection, "the connection was closed while a source was opened");
   try {
     const poller = await opening.run((closing) =>
-      translated(() => openPoller(connection, aliveTime, closing)),
+      translated(() => openPoller(connection, aliveTime, hooks, closing)),
     );
-    const renew = (signal: AbortSignal) => openPoller(connection, aliveTime, signal);
-    const source = createTaskSource(connection, poller, renew, unread, () => changes.delete(unread));
+    const renew = (signal: AbortSignal) => openPoller(connection, aliveTime, hooks, signal);
+    const close = async () => {
+      changes.delete(unread);
+      await hooks.close();
+    };
+    const source = createTaskSource(connection, poller, renew, unread, close);
     return await connection.adoptOrEnd(source, () => poller.close());
   } catch (error) {
     changes.delete(unread);
@@ -71,14 +77,14 @@ export async function openTaskSource(
 
 /**
  * @param renew  opens a poller with another session
- * @param forget  called when the source has closed
+ * @param end  ends what belongs to the source, when its tasks are given back
  */
 function createTaskSource(
   connection: LibraryConnection,
   first: Poller,
   renew: (signal: AbortSignal) => Promise<Poller>,
   unread: UnreadChanges,
-  forget: () => void,
+  end: () => Promise<void>,
 ): TaskSource {
   const over = new AbortController();
   let poller = first;
@@ -131,7 +137,7 @@ function createTaskSource(
       over.abort(new ClosedError("the source of tasks was closed"));
       await polling;
       await poller.close();
-      forget();
+      await end();
       connection.drop(source);
     },
 
@@ -140,12 +146,15 @@ function createTaskSource(
   return source;
 }
 
-function openPoller(
-  { ports, settings, facts, measure }: LibraryConnection,
+async function openPoller(
+  connection: LibraryConnection,
   aliveTime: number | undefined,
+  { handleEvent: listener }: Hooks,
   signal: AbortSignal,
 ): Promise<Poller> {
-  return Poller.open(
+  const { ports, settings, facts, measure, hookPermission: hooks } = connection;
+  await connection.checkRoles(signal);
+  return await Poller.open(
     ports,
     {
       host: facts.fqdn,
@@ -155,6 +164,8 @@ function openPoller(
       ...pickDefined({ aliveTime }),
       measure,
       canAccept: ({ command }) => command === undefined,
+      hooks,
+      listener,
     },
     signal,
   );

@@ -99,7 +99,7 @@ export interface ScheduleFields {
   folder?: string;
   /** Standard input of the command, instead of the task as JSON. */
   input?: string;
-  /** A URL, or a command as argv, for each event. */
+  /** An address, or a command as argv, for each event. Whoever runs the task calls it; commands only if it may: `hookCommands`. */
   hooks?: Readonly<Partial<Record<HookName, string | readonly string[]>>>;
   /** A text about the schedule, for its readers. */
   note?: string;
@@ -590,6 +590,8 @@ export interface JobOptions {
   keepResult?: Duration;
   /** Words for filters. */
   tags?: readonly string[];
+  /** A URL, or a command as argv, for each event. */
+  hooks?: ScheduleFields["hooks"];
 }
 
 /** A job of `addMany`. `T`: the data of jobs, by their type. */
@@ -739,6 +741,11 @@ export interface ConnectOptions {
   label?: string;
   /** Refuse changes of schedules, with a SignalboxError whose `code` is `PERMISSION`. Default: `false`. */
   readOnly?: boolean;
+  /**
+   * Whether hooks of schedules may run their commands in workers and sources of tasks of this connection: whoever may write schedules
+   * chooses them. Hooks with an address are called in any case. Default: `false`.
+   */
+  hookCommands?: boolean;
   /** Path of the only configuration file to read. Default: the user's and the system's files. */
   config?: string;
   /** Variables to read settings from. Default: `process.env`; `{}` reads none. */

@@ -68,6 +68,7 @@ export function createHandlerRegistry(
   });
   return {
     types: table.map(({ type }) => type),
+    hooks: connection.hookPermission,
     find(id, definition) {
       if (definition.command !== undefined) return undefined;
       const handler = table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;

@@ -4,6 +4,7 @@ import { mergeSignals } from "../core/base/wait.ts";
 import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
+import type { Hooks } from "../worker/hooks/hooks.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import {
@@ -92,6 +93,7 @@ export class Worker<T extends object = Record<string, unknown>> {
   readonly #engine: ScheduleWorker;
   readonly #listeners = new WorkerListeners();
   readonly #archive: OutcomeArchive | undefined;
+  readonly #hooks: Hooks;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -114,7 +116,9 @@ export class Worker<T extends object = Record<string, unknown>> {
     this.#connection = connection;
     if (archiveFile !== undefined)
       this.#archive = new OutcomeArchive(ports, { path: archiveFile, size, files });
+    this.#hooks = connection.createHooks();
     this.#engine = new ScheduleWorker(ports, {
+      checkEtcd: (signal) => connection.checkRoles(signal),
       host: facts.fqdn,
       pid: process.pid,
       readBoot: createBootReader(),
@@ -186,6 +190,7 @@ export class Worker<T extends object = Record<string, unknown>> {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
       over.abort();
+      await this.#hooks.close();
       await this.#archive?.close();
       this.#connection.drop(this);
     }
@@ -193,6 +198,7 @@ export class Worker<T extends object = Record<string, unknown>> {
 
   #handleEvent(event: WorkerEvent): void {
     this.#archive?.handleEvent(event);
+    this.#hooks.handleEvent(event);
     this.#listeners.handleEvent(event);
   }
 }

@@ -62,6 +62,15 @@ export type HookName = (typeof HOOK_NAMES)[number];
 /** An address, as in `parseHookAddress`, or a command as argv. */
 export type Hook = string | readonly string[];
 
+/** The hooks of schedules that a worker calls: none, those with an address, or also commands. */
+export const HOOK_PERMISSIONS = ["none", "addresses", "all"] as const;
+export type HookPermission = (typeof HOOK_PERMISSIONS)[number];
+
+/** Returns whether a worker calls a hook of a schedule. An address of mail is one, though a program sends it. */
+export function isHookPermitted(hook: Hook, permission: HookPermission): boolean {
+  return permission === "all" || (permission === "addresses" && typeof hook === "string");
+}
+
 /** Highest number of outcomes that a definition may keep. */
 export const MOST_KEPT = 100;
 

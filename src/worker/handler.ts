@@ -1,4 +1,5 @@
 import type { Definition } from "../schedule/definition.ts";
+import type { HookPermission } from "../schedule/definition-values.ts";
 import type { PredecessorEnd } from "../schedule/state/due.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 
@@ -94,6 +95,8 @@ export interface HandlerRegistry {
    * have their own command.
    */
   readonly types: readonly string[];
+  /** Which hooks of schedules the worker calls. */
+  readonly hooks?: HookPermission;
   /** Returns the first handler that matches. If undefined, other workers may run the task. */
   find(id: string, definition: Definition): Handler | undefined;
 }

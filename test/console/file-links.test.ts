@@ -50,7 +50,7 @@ describe("a terminal", () => {
 it("every page about a problem is there", () => {
   const ofDoctor = ["agent", "crontab", "etcd", "output", "permissions"];
   const pages = [...PROBLEM_KINDS, ...ofDoctor].flatMap((kind) => findPage(kind) ?? []);
-  expect(new Set(pages).size).toBe(9);
+  expect(new Set(pages).size).toBe(10);
   for (const page of pages) expect(existsSync(join(import.meta.dirname, "../..", page)), page).toBe(true);
 });
 

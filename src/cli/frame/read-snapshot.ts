@@ -177,7 +177,7 @@ export async function readAllOutcomes(
   context: CommandContext,
   revision?: bigint,
 ): Promise<Map<string, OutcomeHistory>> {
-  const outcomes = await readOutcomes(context, [context.keys.getOutcomesRange()], revision, context.signal);
+  const outcomes = await readOutcomes(context, [context.keys.outcomeHistories()], revision, context.signal);
   return new Map([...outcomes].map(([id, history]) => [id, removeTails(history)]));
 }
 

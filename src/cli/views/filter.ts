@@ -35,7 +35,12 @@ export function parseRowFilter<R>(text: string, view: TableView<R>): RowFilter {
   if ("fault" in words) return { terms: [], fault: words.fault };
   const terms: FilterTerm[] = [];
   for (const word of words.value) {
-    if (word.text === "") continue; // not typed yet
+    if (word.text === "") {
+      const what =
+        word.kind === "comparison" ? `${word.column}:${word.comparator}` : word.field && `${word.field}:`;
+      if (what === undefined) continue; // an empty quotation
+      return { terms: [], fault: describeMissingWord(what) };
+    }
     const test = parseTest(word, view);
     if ("fault" in test) return { terms: [], fault: test.fault };
     terms.push({ isInverse: word.isInverse, test: test.value });
@@ -43,7 +48,12 @@ export function parseRowFilter<R>(text: string, view: TableView<R>): RowFilter {
   return { terms, fault: undefined };
 }
 
-/** Adds words that are limited to a field. Unlike in a filter, a word may contain anything. */
+/** An empty word would match every row. */
+export function describeMissingWord(what: string): string {
+  return `${what} has no value; write one right after it, or leave it out`;
+}
+
+/** Adds words that are limited to a field, none of them empty. Unlike in a filter, a word may contain anything. */
 export function addFieldWords(
   { terms, fault }: RowFilter,
   words: Readonly<Partial<Record<FilterField, string | undefined>>>,
@@ -59,6 +69,11 @@ export function addFieldWords(
 /** Adds the start of the time that rows of past events must be from. @param from  ms since the epoch */
 export function addStart({ terms, fault }: RowFilter, from: number): RowFilter {
   return { terms: [...terms, { isInverse: false, test: { of: "start", from } }], fault };
+}
+
+/** Returns the instant from which on rows match, ms since the epoch; undefined without one. */
+export function findStart({ terms }: RowFilter): number | undefined {
+  return terms.flatMap(({ test }) => (test.of === "start" ? [test.from] : []))[0];
 }
 
 function parseTest<R>(word: FilterWord, view: TableView<R>): ParseResult<FilterTest> {

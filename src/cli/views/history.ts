@@ -1,8 +1,9 @@
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
-import { isPastRun, type PastRun } from "../../core/protocol/history.ts";
-import { MOST_KEPT } from "../../schedule/definition-values.ts";
+import { formatShortList } from "../../core/base/text.ts";
+import { HISTORY_LENGTH, isPastRun, type PastRun } from "../../core/protocol/history.ts";
+import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import {
   DEAD_LETTERS_LENGTH,
   isFailure,
@@ -43,7 +44,7 @@ import {
 } from "./json.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
-/** A finished run, and its lock; or an outcome of a schedule, from an archive. */
+/** A finished run, and its lock; or an outcome of a schedule. */
 export interface PastRunRow {
   lock?: string;
   schedule?: string;
@@ -59,8 +60,11 @@ export function parseArchivedRun({
   ...fields
 }: Record<string, unknown>): PastRunRow | undefined {
   if (typeof lock === "string" && isPastRun(fields)) return { lock, past: fields };
-  if (typeof schedule !== "string" || !isOutcome(fields)) return undefined;
-  const { run, host, token, reason, endedAt, startedAt, late, code } = fields;
+  return typeof schedule === "string" && isOutcome(fields) ? toOutcomeRow(schedule, fields) : undefined;
+}
+
+function toOutcomeRow(schedule: string, outcome: OccurrenceOutcome): PastRunRow {
+  const { run, host, token, reason, endedAt, startedAt, late, code, tail, leases } = outcome;
   const held = startedAt === undefined ? undefined : endedAt - startedAt;
   const known = pickDefined({
     run,
@@ -71,8 +75,10 @@ export function parseArchivedRun({
     waited: late,
     grantedAt: startedAt,
     held,
+    tail,
+    leases,
   });
-  return { schedule, outcome: fields, past: { endedAt, ...known } };
+  return { schedule, outcome, past: { endedAt, ...known } };
 }
 
 /** The result of a past run. `ended`: signalbox ended its command; `killed`: a signal from another process did. */
@@ -83,8 +89,8 @@ const ALL_STATES = [...new Set<PastRunState>([...PAST_RUN_STATES, ...OCCURRENCE_
 export const historyView: SnapshotView<PastRunRow> = {
   of: "snapshot",
   id: "history",
-  brief: "history: the last runs of every lock, how they ended",
-  collections: ["histories"],
+  brief: "history: the last runs of every lock and schedule, how they ended",
+  collections: ["histories", "outcomeHistories", "schedules"],
   columns: [
     createTextColumn("ended", 1, ({ past }) => formatInstant(past.endedAt), {
       getSortValue: ({ past }) => past.endedAt,
@@ -104,12 +110,13 @@ export const historyView: SnapshotView<PastRunRow> = {
     createNumberColumn("attempt", 6, ({ outcome }) => outcome?.attempt),
     createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
     createRightColumn("token", 9, ({ past }) => past.token),
+    createTextColumn("output", 9, ({ past }) => past.tail?.trimEnd().split("\n").at(-1)),
   ],
   sort: "-ended",
   getKey: ({ lock = "", schedule, past, outcome }) =>
     schedule === undefined
       ? `${lock}/${past.run}`
-      : `${schedule}@${outcome?.scheduled}/${past.run ?? past.endedAt}`,
+      : `${schedule}@${outcome?.scheduled}/${past.run ?? `${past.host ?? ""} ${past.endedAt}`}`,
   getFacets: (row) => ({
     states: listPastStates(row),
     hosts: row.past.host === undefined ? [] : [row.past.host],
@@ -124,7 +131,7 @@ export const historyView: SnapshotView<PastRunRow> = {
   getInstant: ({ past }) => past.endedAt,
   json: describeObject(
     "pastRun",
-    "A run that has ended: of a lock, or, in an archive, of a schedule. The history of a lock has its last 20 runs.",
+    "A run that has ended, of a lock or of a schedule. The history of a lock has its last 20 runs, that of a schedule its last 20 outcomes (`--keep`) and its dead letters.",
     {
       "lock?": describeText("name of the lock", "lock"),
       "schedule?": describeText("instead of the lock: id of the schedule", "schedule"),
@@ -172,12 +179,43 @@ export const historyView: SnapshotView<PastRunRow> = {
           "why signalbox ended the command, if it did; why the run of a schedule ended so",
           "reason",
         ),
+        "tail?": describeText("end of the output, if it was kept", "tail"),
       }),
     },
   ),
   buildRows: buildPastRows,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",
+  elsewhere:
+    "etcd has the last runs of each lock and schedule; hosts may have archived more: signalbox ls history --archive",
+  describeGap: describeHistoryGap,
 };
+
+/** The same for an archive of this host. */
+export const archiveView: SnapshotView<PastRunRow> = {
+  ...historyView,
+  empty: "The archive has no runs.",
+  elsewhere: "An archive has what its host has run; etcd may have more: signalbox ls history",
+  describeGap: () => undefined,
+};
+
+/**
+ * Says that etcd does not have all runs since an instant any more: a history is full, and its oldest run is newer.
+ * @param from  ms since the epoch
+ */
+function describeHistoryGap({ histories, outcomes, schedules }: Snapshot, from: number): string | undefined {
+  const isCut = (runs: readonly { endedAt: number }[], most: number) =>
+    runs.length >= most && runs.every(({ endedAt }) => endedAt > from);
+  const locks = [...histories].flatMap(([lock, runs]) =>
+    isCut(runs, HISTORY_LENGTH) ? [`lock ${lock}`] : [],
+  );
+  const cut = [...outcomes].flatMap(([id, { runs }]) => {
+    const { keep = SCHEDULE_DEFAULTS.keep } = schedules.get(id)?.value ?? {};
+    return isCut(runs, keep) ? [`schedule ${id}`] : [];
+  });
+  const all = [...locks, ...cut];
+  if (all.length === 0) return undefined;
+  return `etcd may not have all runs since ${formatInstant(from)} any more: of ${formatShortList(all, 3)}, it has only newer ones; hosts may have archived them: signalbox ls history --archive`;
+}
 
 const DETAIL_COLUMNS = selectColumns(historyView.columns, {
   ended: 1,
@@ -211,16 +249,31 @@ function buildPastRunTarget({ lock, past }: { lock: string; past: PastRun }): De
 }
 
 /** Rows of unchanged histories: there may be 20 for each of 10,000 locks. */
-const cachedRows = new WeakMap<readonly PastRun[], readonly PastRunRow[]>();
+const cachedRows = new WeakMap<object, readonly PastRunRow[]>();
 
-function buildPastRows({ histories }: Snapshot): PastRunRow[] {
+/** Lists the runs of locks, and the outcomes of schedules if they were read. */
+function buildPastRows({ histories, outcomes }: Snapshot): PastRunRow[] {
   const rows: PastRunRow[] = [];
-  for (const [lock, runs] of histories) {
-    const known = cachedRows.get(runs) ?? runs.map((past) => ({ lock, past }));
-    cachedRows.set(runs, known);
+  const add = (history: object, build: () => readonly PastRunRow[]) => {
+    const known = cachedRows.get(history) ?? build();
+    cachedRows.set(history, known);
     for (const row of known) rows.push(row);
-  }
+  };
+  for (const [lock, runs] of histories) add(runs, () => runs.map((past) => ({ lock, past })));
+  for (const [id, history] of outcomes)
+    add(history, () => listOutcomes(history).map((outcome) => toOutcomeRow(id, outcome)));
   return rows;
+}
+
+/** Lists the outcomes of a schedule: those kept, and the dead letters that are older. */
+export function listOutcomes({ runs, dead }: OutcomeHistory): OccurrenceOutcome[] {
+  const isKept = (letter: OccurrenceOutcome) =>
+    runs.some(({ run, scheduled, endedAt }) =>
+      letter.run === undefined
+        ? scheduled === letter.scheduled && endedAt === letter.endedAt
+        : run === letter.run,
+    );
+  return [...runs, ...dead.filter((letter) => !isKept(letter))];
 }
 
 /** Exit codes above this are 128 plus a signal number, as in a shell. */

@@ -8,11 +8,13 @@ import { isHolding } from "../../core/protocol/admission.ts";
 import { hasEnded } from "../../core/protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../../core/protocol/ticket.ts";
 import { formatConditions, getScheduleType } from "../../schedule/definition.ts";
+import { isHookPermitted } from "../../schedule/definition-values.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
 import { formatExecutionOwner, formatTicketOwner } from "../../site/state/claims.ts";
 import { listMalformedConfig } from "../../site/state/configuration.ts";
 import { describeDrainTarget, findPlainTotal } from "../../site/state/eviction-preview.ts";
 import { isSeenWithin } from "../../site/state/liveness.ts";
+import { formatMissedRuns } from "../../site/state/missed-runs.ts";
 import {
   buildProblemId,
   createFailure,
@@ -30,7 +32,7 @@ import { parseSubject } from "../../site/state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../../site/state/view-context.ts";
 import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
-import { buildScheduleRows, findOverruns, type ScheduleRow } from "./schedules.ts";
+import { buildScheduleRows, canWorkerRun, findOverruns, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
@@ -94,9 +96,10 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "crontabs.md": ["crontab", "program"],
   "etcd.md": ["authentication", "compaction", "lag", "permissions", "transport"],
   "etcd-versions.md": ["versions"],
+  "hooks.md": ["hooks"],
   "maintenance.md": ["drain-ended", "reset-unanswered"],
   "output.md": ["output"],
-  "schedules.md": ["dead-letter", "late", "overrun", "paused", "postponed"],
+  "schedules.md": ["dead-letter", "late", "missed", "overrun", "paused", "postponed"],
   "when-etcd-fails.md": ["alarm", "etcd", "leader", "member", "quorum", "space"],
   "worker.md": ["clock", "no-worker"],
 };
@@ -395,8 +398,10 @@ function findScheduleProblems(inputs: ProblemInputs): Problem[] {
     ...rows.flatMap(findOwnPauses),
     ...rows.flatMap(findPostponedProblems),
     ...rows.flatMap((row) => findOverrunProblems(row, wall)),
+    ...rows.flatMap(findMissedProblems),
     ...findLateProblems(rows, inputs),
     ...findUnservedProblems(rows),
+    ...findHookProblems(rows, snapshot),
     ...findMalformedExecutions(snapshot),
     ...findWorkerProblems(snapshot),
   ];
@@ -459,6 +464,22 @@ function findOverrunProblems(row: ScheduleRow, wall: number): Problem[] {
       { host, run },
     ),
   );
+}
+
+/** Finds schedules of which what was due did not run: one problem for each, with the host that has missed most. */
+function findMissedProblems(row: ScheduleRow): Problem[] {
+  const [worst, ...more] = row.missed.toSorted((a, b) => a.since - b.since);
+  if (worst === undefined) return [];
+  const others = more.length === 0 ? "" : `; and ${pluralize(more.length, "more host")}`;
+  return [
+    createWarning(
+      "missed",
+      `schedule ${row.id}`,
+      `nothing has run since ${formatInstant(worst.since)}: ${formatMissedRuns(worst)}${others}`,
+      `signalbox show schedule ${quoteShellWord(row.id)}`,
+      worst.host === undefined ? {} : { host: worst.host },
+    ),
+  ];
 }
 
 /** Finds occurrences that ask again and again for another start later. */
@@ -532,6 +553,33 @@ function findUnservedProblems(rows: readonly ScheduleRow[]): Problem[] {
 function formatTaskKind(id: string, type: string | undefined, group: string | undefined): string {
   const what = type === undefined ? "commands" : `tasks of the type ${type === "" ? id : type}`;
   return group === undefined ? what : `${what} on the group ${group}`;
+}
+
+/** Finds schedules with hooks that a worker does not call, though it may run their tasks. */
+function findHookProblems(rows: readonly ScheduleRow[], snapshot: Snapshot): Problem[] {
+  const groups = buildGroupMembers(snapshot);
+  const workers = [...snapshot.workers.values()].flatMap(({ value }) =>
+    value?.hooks === undefined || value.isLeaving ? [] : [{ ...value, hooks: value.hooks }],
+  );
+  return rows.flatMap(({ id, definition }) => {
+    const hooks = Object.entries(definition?.hooks ?? {});
+    if (definition === undefined || hooks.length === 0) return [];
+    const silent = workers.filter(
+      (worker) =>
+        !hooks.every(([, hook]) => isHookPermitted(hook, worker.hooks)) &&
+        canWorkerRun(worker, id, definition, groups),
+    );
+    const [first] = silent;
+    if (first === undefined) return [];
+    const names = hooks.flatMap(([name, hook]) => (isHookPermitted(hook, first.hooks) ? [] : [name]));
+    return createWarning(
+      "hooks",
+      `schedule ${id}`,
+      `${formatShortList([...new Set(silent.map(({ host }) => host))], 3)} may run it, and does not call its hooks ${names.join(", ")}: they are commands`,
+      "use addresses, or let the worker run commands: commands: true in its file, hookCommands in a program",
+      { host: first.host },
+    );
+  });
 }
 
 /** Finds running keys that block a schedule: they cannot be read, or have no session. */

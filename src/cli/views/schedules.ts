@@ -24,6 +24,7 @@ import {
   type LastOccurrence,
   OPEN_KINDS,
   type OpenOccurrence,
+  type SkippedOccurrences,
 } from "../../schedule/state/due.ts";
 import { formatHostResults, listStates, type ShownDue } from "../../schedule/state/host-states.ts";
 import { isHeadFree } from "../../schedule/state/next-candidate.ts";
@@ -39,6 +40,12 @@ import { computeLag } from "../../schedule/timing.ts";
 import { formatExecutionOwner } from "../../site/state/claims.ts";
 import { formatReason } from "../../site/state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
+import {
+  findMissedRuns,
+  formatMissedRuns,
+  listMissedTimes,
+  type MissedRuns,
+} from "../../site/state/missed-runs.ts";
 import {
   buildGroupMembers,
   type Execution,
@@ -98,7 +105,7 @@ import type { SnapshotView, TableColumn } from "./view.ts";
 
 /**
  * The states of a schedule. `overrun`: a run takes longer than expected. `due`: a worker may start the next run. `late`: the run has been due for
- * `SCHEDULE_LATE_AFTER`, and no worker started it. `retrying`: a failed run is retried. `no-worker`: no worker has a
+ * `SCHEDULE_LATE_AFTER`, and no worker started it. `missed`: what was due has not run, and nothing has since (`findMissedRuns`). `retrying`: a failed run is retried. `no-worker`: no worker has a
  * handler for it. `failed`: its last run failed, and is not retried.
  */
 export const SCHEDULE_STATES = [
@@ -108,6 +115,7 @@ export const SCHEDULE_STATES = [
   "paused",
   "no-worker",
   "late",
+  "missed",
   "due",
   "retrying",
   "failed",
@@ -158,6 +166,16 @@ const LAST_JSON = describeObject<LastOccurrence>("last", "Result of the occurren
   run: describeText("id of the run", "run"),
 });
 
+const SKIPPED_JSON = describeObject<SkippedOccurrences>(
+  "skippedOccurrences",
+  "Occurrences of a schedule that were skipped since its last start.",
+  {
+    since: describeInstant("when the first one was due", "since"),
+    count: describeCount("how many they are", "count"),
+    "reason?": describeText("why the last one was, if not because it was too late", "reason"),
+  },
+);
+
 const EXECUTION_JSON = describeObject<Execution>(
   "execution",
   "A running occurrence of a schedule. If its key cannot be read, it has only `fault` and `token`.",
@@ -195,6 +213,7 @@ const HOST_JSON = describeObject<HostPart>(
     "nominal?": describeInstant("nominal time of the next occurrence", ({ state }) => state.next),
     open: describeParts(OPEN_JSON, "occurrences that have not finished", ({ state }) => state.open),
     "last?": describePart(LAST_JSON, ({ state }) => state.last),
+    "skipped?": describePart(SKIPPED_JSON, ({ state }) => state.skipped),
     dead: describeInteger("number of stored dead letters", ({ state }) => state.dead ?? 0),
     "pause?": describeField(
       { type: "object", description: "pause that the schedule has set itself on this host" },
@@ -281,7 +300,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     schedule: describeText("id of the schedule", "id"),
     state: describeChoice(SCHEDULE_STATES, "first element of `states`", "state"),
     states: describeTexts(
-      "all states that apply. `overrun`: a run takes longer than expected; `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
+      "all states that apply. `overrun`: a run takes longer than expected; `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `missed`: occurrences were skipped, or cannot begin because their leases are not free, and nothing has started since, for five minutes or for good; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
       "states",
     ),
     "fault?": describeText("which key of the schedule is missing or cannot be read, and why", "fault"),
@@ -300,6 +319,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       "occurrences that were started or triggered, and have not finished",
       ({ due }) => due?.open ?? [],
     ),
+    "skipped?": describePart(SKIPPED_JSON, ({ due }) => due?.skipped),
     "pause?": describeField(
       { type: "object", description: "pause that the schedule has set itself: by whom, since when, why" },
       ({ due }) => due?.pause,
@@ -322,6 +342,7 @@ const TONES: Partial<Record<ScheduleState, Tone>> = {
   overrun: "problem",
   "no-worker": "problem",
   late: "problem",
+  missed: "problem",
   failed: "problem",
   retrying: "problem",
   running: "held",
@@ -359,9 +380,10 @@ function formatMissingWorker(group: string | undefined): string {
   return `is running${where} that has a handler for it`;
 }
 
-function formatNote({ fault, definition, due, state }: ScheduleRow): string {
+function formatNote({ fault, definition, due, state, missed }: ScheduleRow): string {
   const pause = getPause(definition, due);
   if (fault !== undefined) return fault;
+  if (state === "missed") return missed.map(formatMissedRuns).join("; ");
   if (state === "no-worker") return `no worker ${formatMissingWorker(definition?.group)}`;
   if (pause === undefined)
     return (state === "late" && definition && formatConditions(definition)) || (definition?.note ?? "");
@@ -381,6 +403,8 @@ export interface ScheduleRow {
   due: ShownDue | undefined;
   /** When it may run next, if known; on the hosts that have a worker, if it runs on every host. */
   next: number | undefined;
+  /** What was due and has not run. */
+  missed: readonly MissedRuns[];
   executions: readonly Execution[];
 }
 
@@ -477,7 +501,8 @@ function buildRow(id: string, kept: StoredValue<Definition>, inputs: RowInputs):
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
   const next = computeShownNext(id, kept.value, inputs);
   const fault = findStoredFault(kept, due) ?? calendarFault;
-  const states = listRowStates(kept.value, inputs, { isServed, fault, next });
+  const missed = findMissedRuns({ definition: kept.value, due: due?.value, executions }, wall);
+  const states = listRowStates(kept.value, inputs, { isServed, fault, next, missed });
   const one: CachedScheduleRow = {
     due,
     executions,
@@ -492,6 +517,7 @@ function buildRow(id: string, kept: StoredValue<Definition>, inputs: RowInputs):
       states,
       fault,
       next,
+      missed,
       executions,
       definition: kept.value,
       due: due?.value,
@@ -556,7 +582,7 @@ function computePauseEnd(definition: Definition, due: DueState | undefined, wall
 function listRowStates(
   definition: Definition | undefined,
   { due, executions, wall }: RowInputs,
-  { isServed, fault, next }: { isServed: boolean; fault: string | undefined; next: number | undefined },
+  { isServed, fault, next, missed }: Pick<ScheduleRow, "fault" | "next" | "missed"> & { isServed: boolean },
 ): ScheduleState[] {
   const state = due?.value;
   const isIdle = executions.length === 0 || state?.hosts !== undefined; // then `next` is of a host that is idle
@@ -570,6 +596,7 @@ function listRowStates(
     definition !== undefined && isPaused(definition, state, wall) && "paused",
     !isServed && !isOver && "no-worker",
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
+    missed.length > 0 && "missed",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
     parts.some(({ last, open }) => {
@@ -625,6 +652,7 @@ function computeValidUntil(schedule: RunningSchedule, next: number | undefined, 
     definition?.pause?.until,
     end && end + 1,
     ...overruns,
+    ...listMissedTimes(schedule, wall),
   ];
   return Math.min(
     Number.POSITIVE_INFINITY,
@@ -650,6 +678,21 @@ function createServedPredicate({ workers }: Snapshot, groups: ViewContext["group
   return served;
 }
 
+/** Returns whether a worker may run a schedule. A program that polls names no types: it takes what has no command. */
+export function canWorkerRun(
+  { types, host, concurrency }: Pick<WorkerRecord, "types" | "host" | "concurrency">,
+  id: string,
+  definition: Definition,
+  groups: ViewContext["groups"],
+): boolean {
+  const { group, command } = definition;
+  const isHandled = canHandle(types, id, definition) || (concurrency === 0 && command === undefined);
+  return (
+    isHandled &&
+    (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined))
+  );
+}
+
 function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["groups"]): ServedPredicate {
   const kinds = new Map<string, boolean>();
   const known = new WeakMap<Definition, boolean>(); // there may be 100,000, each checked many times
@@ -660,10 +703,8 @@ function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["
     const answer =
       kinds.get(kind) ??
       workers.some(
-        ({ types, host }) =>
-          (only === undefined || host === only) &&
-          canHandle(types, id, definition) &&
-          (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined)),
+        (worker) =>
+          (only === undefined || worker.host === only) && canWorkerRun(worker, id, definition, groups),
       );
     kinds.set(kind, answer);
     return answer;
@@ -726,6 +767,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
     ["next", formatIfKnown(next, (at) => `${formatTimeUntilNext(at, wall)}, ${formatInstant(at)}`)],
+    ["missed", row.missed.map(formatMissedRuns).join("; ") || undefined, "problem"],
     [
       "no worker",
       row.states.includes("no-worker") ? `none ${formatMissingWorker(definition.group)}` : undefined,

@@ -67,6 +67,8 @@ export interface TableView<R> {
   getChangeKey?(row: R): string;
   /** Message for an empty table, with a suggestion. */
   empty: string;
+  /** Where else rows may be that a filter does not find, one sentence. */
+  elsewhere?: string;
   /** Lists remarks on the table as a whole, one sentence each. */
   listRemarks?(viewContext: ViewContext): readonly string[];
 }
@@ -85,6 +87,8 @@ export interface SnapshotView<R> extends TableView<R> {
   /** Whether rows appear, change or disappear as time passes. */
   isTimed?: true;
   buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];
+  /** Says that the snapshot does not have all rows since an instant, ms since the epoch; undefined if it has. */
+  describeGap?(snapshot: Snapshot, from: number): string | undefined;
 }
 
 export type AnyView<R> = QueueView<R> | SnapshotView<R>;

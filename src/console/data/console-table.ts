@@ -87,6 +87,10 @@ export class ConsoleTable implements RowList {
   get empty(): string {
     return this.#view.empty;
   }
+  /** Where else rows may be that a filter does not find. */
+  get elsewhere(): string | undefined {
+    return this.#view.elsewhere;
+  }
   get columns(): readonly TableColumn<object>[] {
     return this.#view.columns;
   }

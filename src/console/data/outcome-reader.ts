@@ -6,7 +6,7 @@ import { clean } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 
-/** Minimum time between two reads, ms. */
+/** Minimum time between two reads of the outcomes of some schedules, ms. */
 const READ_PAUSE_MS = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
@@ -23,7 +23,13 @@ export class OutcomeReader {
   /** The state whose outcomes are wanted. */
   #of: unknown = this;
 
-  constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
+  /** @param pause  minimum time between two reads, ms */
+  constructor(
+    context: CommandContext,
+    ranges: readonly Required<KeyRange>[],
+    onChange: () => void,
+    pause = READ_PAUSE_MS,
+  ) {
     const read = async (signal: AbortSignal) => {
       await this.#wanted.promise;
       this.#wanted = Promise.withResolvers();
@@ -34,7 +40,7 @@ export class OutcomeReader {
         throw error;
       }
     };
-    this.#reader = new RepeatedRead({ clock: context.clock, pause: READ_PAUSE_MS, read, onChange });
+    this.#reader = new RepeatedRead({ clock: context.clock, pause, read, onChange });
   }
 
   /** The outcomes by schedule: the same map until they are read again. */

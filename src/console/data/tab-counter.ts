@@ -1,3 +1,4 @@
+import { listOutcomes } from "../../cli/views/history.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { findProblems } from "../../cli/views/problems.ts";
 import type { Problem } from "../../site/state/problem.ts";
@@ -64,14 +65,13 @@ export class TabCounter {
 function countRows(snapshot: Snapshot): TabCounts {
   const locks = new Set(snapshot.histories.keys());
   const resources = new Set(snapshot.resources.keys());
-  let [queues, history] = [0, 0];
+  let queues = 0;
   for (const queue of snapshot.queues.values()) {
     const { kind, name } = queue;
     if (kind === "lock") locks.add(name);
     else resources.add(name);
     queues += computeQueueTally(queue).waiting;
   }
-  for (const runs of snapshot.histories.values()) history += runs.length;
   return {
     locks: locks.size,
     resources: resources.size,
@@ -81,7 +81,16 @@ function countRows(snapshot: Snapshot): TabCounts {
     groups: snapshot.groups.size,
     drains: snapshot.drains.size,
     schedules: snapshot.schedules.size,
-    history,
+    ...countHistory(snapshot),
     audit: snapshot.audit.size,
   };
+}
+
+/** Counts the rows of the history; not while the outcomes of schedules are not read. */
+function countHistory({ histories, outcomes, schedules }: Snapshot): Pick<TabCounts, "history"> {
+  if (outcomes.size === 0 && schedules.size > 0) return {};
+  let history = 0;
+  for (const runs of histories.values()) history += runs.length;
+  for (const one of outcomes.values()) history += listOutcomes(one).length;
+  return { history };
 }

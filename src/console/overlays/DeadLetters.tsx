@@ -28,7 +28,7 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
   const { keys } = app.context;
   const [only] = ids ?? [];
   const reader = useOutcomes(
-    only !== undefined && ids?.size === 1 ? keys.listOutcomeRanges(only) : [keys.getOutcomesRange()],
+    only !== undefined && ids?.size === 1 ? keys.listOutcomeRanges(only) : [keys.outcomeHistories()],
     app.liveView.snapshot.dues,
   );
   const letters = listDeadLetters(reader?.outcomes ?? new Map()).filter(({ id }) => ids?.has(id) ?? true);

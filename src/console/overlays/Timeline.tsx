@@ -46,7 +46,7 @@ export function openTimeline(app: ConsoleApp): void {
 function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, name }: TimelineSubject) {
   if (kind === "schedule") return keys.listOutcomeRanges(name);
   const readsAll = kind !== "lock" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
-  return readsAll ? [keys.getOutcomesRange()] : undefined;
+  return readsAll ? [keys.outcomeHistories()] : undefined;
 }
 
 /** The subject of a timeline. */

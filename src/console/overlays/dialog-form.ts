@@ -29,6 +29,8 @@ interface FormField {
   readonly isFixed?: true;
   /** The kind of thing that the value names, for suggestions. */
   readonly names?: NameKind | readonly NameKind[];
+  /** A flag without its value has a meaning, so the value is written after `=`. */
+  readonly isOptional?: true;
   /** The placeholder of the value in the help: `DURATION`. */
   readonly unit?: string;
   /** Separates the values of a text that has several. */
@@ -94,7 +96,7 @@ function createFlagField(
   present: string | readonly string[] | undefined,
 ): FormField {
   const given = set ?? present;
-  const { name, value: unit, choices, names, isRepeatable, separator, canClear, help } = flag;
+  const { name, value: unit, choices, names, isRepeatable, isOptional, separator, canClear, help } = flag;
   const isFixed = name === REVISION_FLAG && { isFixed: true as const };
   const common = { id: `flag:${name}`, label: name, help, isRequired: false, ...isFixed };
   if (unit === undefined) return { ...common, kind: "switch", value: given === true };
@@ -111,6 +113,7 @@ function createFlagField(
     ...(choices && { choices }),
     ...(names && { names }),
     ...(separator && { separator }),
+    ...(isOptional && { isOptional }),
     ...(canClear && text !== "" && { clears: text }),
   };
 }
@@ -199,14 +202,14 @@ function buildArgumentWords(fields: readonly FormField[]): string[] {
 }
 
 function buildFlagWords(field: FormField): string[] {
-  const { id, kind, value, clears, unchanged } = field;
+  const { id, kind, value, clears, unchanged, isOptional } = field;
   if (!id.startsWith("flag:") || value === unchanged) return [];
   const flag = `--${id.slice("flag:".length)}`;
   if (kind === "switch") return value === true ? [flag] : [];
   const values = value === "" && clears !== undefined ? [""] : getFieldValues(field);
   // Without `=`, a reader would take a value that starts with a dash for a flag, and the parser would take `--` for
   // the end.
-  return values.flatMap((word) => (word.startsWith("-") ? [`${flag}=${word}`] : [flag, word]));
+  return values.flatMap((word) => (isOptional || word.startsWith("-") ? [`${flag}=${word}`] : [flag, word]));
 }
 
 /** A fault of a form. */

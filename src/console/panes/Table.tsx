@@ -130,7 +130,7 @@ function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   const text =
     filter === ""
       ? table.empty
-      : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
+      : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.${table.elsewhere === undefined ? "" : ` ${table.elsewhere}.`}`;
   const lines = [...text.split(/(?<=\.) /), ...listCreateLines(app)];
   const rows = lines.map((line) => createPageRow(cleanToWidth(line, width - 2), "quiet"));
   return [...rows, ...buildWelcomePage(app, width)];

@@ -105,7 +105,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
   const tab = app.tabState;
   const { key } = tab.cursor;
-  app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
+  app.table.update(app.getTableSnapshot(), app.getWallTime(), tab); // the tab was not shown until now
   if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
   app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createGoneRowCheck(app, key));
 }

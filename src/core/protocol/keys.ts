@@ -185,7 +185,7 @@ export function createKeys(prefix: string) {
     schedules: createRangeBuilder("schedules/"),
     dues: createRangeBuilder("due/"),
     runnings: createRangeBuilder("running/"),
-    getOutcomesRange: createRangeBuilder("outcomes/"),
+    outcomeHistories: createRangeBuilder("outcomes/"),
     workers: createRangeBuilder("workers/"),
     getFullRange: createRangeBuilder(""),
     parse: (key: string): ParsedKey =>

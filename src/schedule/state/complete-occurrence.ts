@@ -110,7 +110,7 @@ export function buildDeadLetter(
 
 function planNextStart(
   { retries = SCHEDULE_DEFAULTS.retries, backoff = SCHEDULE_DEFAULTS.backoff }: Definition,
-  open: OpenOccurrence,
+  { refusedSince, ...open }: OpenOccurrence,
   { result, endedAt }: EndedOccurrence["outcome"],
   { wait, unit }: { wait?: number | undefined; unit: number },
 ): OpenOccurrence | "never" | undefined {
@@ -120,8 +120,9 @@ function planNextStart(
   if (result === "lost") return { ...open, runAt };
   // `released` and `retry` count neither as a failure nor as a lost start.
   const again = { ...open, attempt: Math.max(0, open.attempt - 1) }; // a state written by hand may have no start
-  if (result === "released")
-    return { ...again, runAt: wait === undefined ? runAt : endedAt + limitWait(wait) };
+  if (result === "released" && wait !== undefined)
+    return { ...again, runAt: endedAt + limitWait(wait), refusedSince: refusedSince ?? open.runAt };
+  if (result === "released") return { ...again, runAt };
   const { postponed = 0, ...failed } = open;
   if (result === "retry")
     return { ...again, postponed: postponed + 1, runAt: endedAt + limitWait(wait ?? RETRY_WAIT) };

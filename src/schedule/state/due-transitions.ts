@@ -87,8 +87,8 @@ export function computeResumedDue(
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
   const { lag, findFrom } = createTiming(id, definition, calendars);
-  const { pause, failed, ...rest } = paused;
-  const due = pause === undefined && failed === undefined ? paused : rest;
+  const { pause, failed, skipped, ...rest } = paused;
+  const due = (pause ?? failed ?? skipped) === undefined ? paused : rest;
   return due.next === undefined || due.runAt > now || isOnce(definition)
     ? due
     : moveNextOccurrence(due, findFrom(now - lag), lag);

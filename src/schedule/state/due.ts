@@ -51,6 +51,8 @@ const OPEN_OCCURRENCE = v.object({
   failures: COUNT,
   /** Number of starts since the last failure that asked for another start later. */
   postponed: v.optional(COUNT),
+  /** When it was due, if its last start was given back before it began: its leases were not granted. */
+  refusedSince: v.exactOptional(MILLIS),
   kind: v.picklist(OPEN_KINDS),
   /** When the backfill was requested that has started it. */
   backfill: v.optional(MILLIS),
@@ -91,6 +93,16 @@ const BACKFILL = v.object({
 });
 export type Backfill = v.InferOutput<typeof BACKFILL>;
 
+/** Occurrences that were skipped since the last start. */
+const SKIPPED = v.object({
+  /** When the first one was due. */
+  since: MILLIS,
+  count: COUNT,
+  /** Why the last one was, if not because it was too late. */
+  reason: v.exactOptional(v.string()),
+});
+export type SkippedOccurrences = v.InferOutput<typeof SKIPPED>;
+
 /** Result of the last occurrence that ended. */
 const LAST_RESULT = v.object({
   scheduled: MILLIS,
@@ -121,6 +133,8 @@ export interface DueState {
   last?: LastOccurrence;
   /** When the last occurrence that succeeded ended. */
   succeededAt?: number;
+  /** For listings and checks, which do not read the outcome history: what was due and did not run. */
+  skipped?: SkippedOccurrences;
   backfill?: Backfill;
   /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
   successors?: readonly string[];
@@ -167,7 +181,7 @@ export function parseDue(text: string): ParseResult<DueState> {
     arrived,
     backfill,
   } = fields;
-  const { failed, usual, boots, pause, handed } = fields;
+  const { failed, usual, boots, pause, handed, skipped } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -175,6 +189,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(next === undefined ? { runAt, open } : { next, runAt, open }),
       ...(v.is(LAST_RESULT, last) && { last }),
       ...(isMillis(succeededAt) && { succeededAt }),
+      ...(v.is(SKIPPED, skipped) && { skipped }),
       ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
       ...(v.is(HANDED_ENDS, handed) && handed.length > 0 && { handed }),

@@ -100,7 +100,7 @@ export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
   const { runs, dead } = parseObject(text ?? "");
-  return { runs: filterOutcomes(runs, MOST_KEPT + 1), dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH) };
+  return { runs: filterOutcomes(runs, MOST_KEPT + 2), dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH) };
 }
 
 /** Returns the value to store in etcd, for `parseOutcomes`. */
@@ -127,16 +127,21 @@ export function addOutcomes(
 }
 
 /**
- * Removes what the limits do not keep. The newest outcome stays, and the newest one that is a success or a failure:
- * whether the next failure is the first one depends on it.
+ * Removes what the limits do not keep. The newest outcome stays, and so do the newest success and the newest failure: whether the
+ * next failure is the first one depends on them, and a failure that was healed at night is still known in the morning.
  */
 function limitRuns(
   runs: readonly OccurrenceOutcome[],
   { keep = SCHEDULE_DEFAULTS.keep, keepFor = Infinity }: OutcomeLimits,
 ): OccurrenceOutcome[] {
   const oldest = (runs[0]?.endedAt ?? 0) - keepFor;
-  const decisive = runs.find(isDecisive);
-  return runs.filter((run, at) => at === 0 || run === decisive || (at < keep && run.endedAt >= oldest));
+  const [success, failure] = [
+    runs.find(({ result }) => result === "ok"),
+    runs.find(({ result }) => isFailure(result)),
+  ];
+  return runs.filter(
+    (run, at) => at === 0 || run === success || run === failure || (at < keep && run.endedAt >= oldest),
+  );
 }
 
 function isDecisive({ result }: OccurrenceOutcome): boolean {

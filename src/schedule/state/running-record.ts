@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { ParseResult } from "../../core/base/text.ts";
+import { HOOK_PERMISSIONS } from "../definition-values.ts";
 import { isTexts, parseJsonFields } from "../json-fields.ts";
 import { COUNT, MILLIS } from "./due.ts";
 
@@ -56,6 +57,8 @@ const WORKER_RECORD = v.object({
   running: COUNT,
   concurrency: COUNT,
   clock: v.picklist(CLOCK_STATES),
+  /** Which hooks of schedules it calls. */
+  hooks: v.exactOptional(v.picklist(HOOK_PERMISSIONS)),
 });
 export interface WorkerRecord extends v.InferOutput<typeof WORKER_RECORD> {
   /** The worker has not read all schedules yet, and claims nothing before. */

@@ -48,7 +48,7 @@ export function startOccurrence(
     );
   const { backfill } = due;
   return isBackfilled && backfill !== undefined
-    ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
+    ? { ...startBackfilled({ ...forgetSkipped(due), backfill }, timing, now), outcomes: [] }
     : startNextOccurrence(definition, timing, due, now, unmet);
 }
 
@@ -116,7 +116,7 @@ function restartOccurrence(
     };
   }
   const taken = { ...open, attempt: open.attempt + 1 };
-  return { due: { ...due, open: [...others, taken] }, occurrence: taken, outcomes: [] };
+  return { due: { ...forgetSkipped(due), open: [...others, taken] }, occurrence: taken, outcomes: [] };
 }
 
 function startNextOccurrence(
@@ -130,40 +130,84 @@ function startNextOccurrence(
   // A calendar has changed since the occurrence was computed.
   if (timing.isExcluded(first))
     return { due: moveNextOccurrence(due, timing.findFrom(first + 1), timing.lag), outcomes: [] };
-  const scheduled = chooseOccurrence(definition, timing, { ...due, next: first }, now);
+  const resumed = findResumed(definition, timing, { ...due, next: first }, now);
+  const scheduled = chooseOccurrence(definition, timing, resumed, now);
   const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now, unmet)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
-  if (scheduled === undefined || runAt > now || unmet !== undefined)
-    return { due: scheduled === first ? due : moveNextOccurrence(due, scheduled, timing.lag), outcomes };
+  if (scheduled === undefined || runAt > now || unmet !== undefined) {
+    if (scheduled === first) return { due, outcomes };
+    const noted = noteSkipped(timing, due, resumed, scheduled, { now, unmet });
+    return { due: moveNextOccurrence(noted, scheduled, timing.lag), outcomes };
+  }
   const taken: OpenOccurrence = { scheduled, runAt, attempt: 1, failures: 0, kind: "due" };
   const { kept, dropped } = splitSuperseded(definition, due, now);
   return {
-    due: moveNextOccurrence({ ...due, open: [...kept, taken] }, timing.findAfter(scheduled), timing.lag),
+    due: moveNextOccurrence(
+      { ...forgetSkipped(due), open: [...kept, taken] },
+      timing.findAfter(scheduled),
+      timing.lag,
+    ),
     occurrence: taken,
     outcomes: [...outcomes, ...dropped],
   };
+}
+
+/** The first occurrence that is not started yet, and when it is due. */
+interface FirstOccurrence {
+  next: number | undefined;
+  runAt: number;
+}
+
+/** Returns the first occurrence that a pause that is over has not prevented. */
+function findResumed(
+  definition: Definition,
+  timing: Timing,
+  { next, runAt }: DueState & { next: number },
+  now: number,
+): FirstOccurrence {
+  const { pause } = definition;
+  const isOver = pause?.until !== undefined && pause.until <= now && runAt >= pause.at;
+  if (!isOver || runAt >= (pause?.until ?? 0) || isOnce(definition)) return { next, runAt };
+  const resumed = timing.findFrom((pause?.until ?? 0) - timing.lag);
+  return { next: resumed, runAt: resumed === next ? runAt : (resumed ?? 0) + timing.lag };
 }
 
 /** Returns the occurrence selected by the catch-up rule; it may be in the future. Undefined if there are no more. */
 function chooseOccurrence(
   definition: Definition,
   timing: Timing,
-  { next: first, runAt }: DueState & { next: number },
+  { next: first, runAt }: FirstOccurrence,
   now: number,
 ): number | undefined {
-  const { catchup = SCHEDULE_DEFAULTS.catchup, pause } = definition;
+  const { catchup = SCHEDULE_DEFAULTS.catchup } = definition;
   const deadline = getDeadline(definition);
   const computeRunAt = (instant: number) => (instant === first ? runAt : instant + timing.lag);
+  if (first === undefined) return undefined;
   let instant: number | undefined = first;
-  const paused =
-    pause?.until !== undefined && pause.until <= now && runAt >= pause.at ? pause.until : undefined;
-  if (paused !== undefined && computeRunAt(instant) < paused && !isOnce(definition))
-    instant = timing.findFrom(paused - timing.lag);
-  if (instant === undefined) return undefined;
   if (catchup !== "all") instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
   if (deadline !== undefined && now - computeRunAt(instant) > deadline)
     instant = timing.findFrom(Math.max(instant + 1, now - timing.lag - deadline));
   return instant;
+}
+
+/** Notes the occurrences that are skipped, and not because of a pause, since nothing starts in their place. */
+function noteSkipped(
+  timing: Timing,
+  due: DueState,
+  { next: first, runAt }: FirstOccurrence,
+  scheduled: number | undefined,
+  { now, unmet }: { now: number; unmet: string | undefined },
+): DueState {
+  if (first === undefined || scheduled === first) return due;
+  const { count = 1 } = buildSkippedOutcome(timing, first, scheduled, now, unmet);
+  const { since = runAt, count: before = 0 } = due.skipped ?? {};
+  const skipped = { since, count: Math.min(MAX_COUNTED_OCCURRENCES, before + count) };
+  return { ...due, skipped: { ...skipped, ...(unmet !== undefined && { reason: unmet }) } };
+}
+
+/** Returns the state of a schedule of which something starts. */
+function forgetSkipped({ skipped: _, ...due }: DueState): DueState {
+  return due;
 }
 
 /** @param scheduled the first occurrence that is not skipped; undefined if there is none */

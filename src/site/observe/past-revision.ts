@@ -117,7 +117,7 @@ function listTimedRanges(keys: Keys): Required<KeyRange>[] {
   return [
     keys.histories(),
     keys.audits(),
-    keys.getOutcomesRange(),
+    keys.outcomeHistories(),
     keys.runnings(),
     keys.locks(),
     keys.resources(),

@@ -234,7 +234,7 @@ export function buildGuards(keys: Keys, planned: readonly PlannedChange[], revis
     ...guardNotNewer(revision, keys.schedules(), keys.audits()),
     ...(written.length <= MAX_DIRECT_OPS
       ? written
-      : guardNotNewer(revision, keys.dues(), keys.getOutcomesRange())),
+      : guardNotNewer(revision, keys.dues(), keys.outcomeHistories())),
   ];
 }
 

@@ -122,8 +122,11 @@ export interface SiteTerms extends FirstRuns {
   remedy?: string;
   /** Takes over what exists and belongs to no source, or to another one. */
   adopts?: boolean;
-  /** Deletes what belongs to the owner and is not in the document. */
-  prunes: boolean;
+  /**
+   * Deletes what is not in the document: what belongs to the owner, or, without one, to nobody. `all`: also what belongs to
+   * others.
+   */
+  prunes: boolean | "all";
   /** The document was made from the stored site: what it does not state is removed, what cannot be read stays. */
   isEdit?: boolean;
   /** Only what the document names matters, and not the rest of the configuration. */
@@ -194,9 +197,9 @@ function listTargets<S, W>(
     .filter(([, kept, one]) => kept !== undefined || one !== undefined);
 }
 
-/** Returns whether something that the document does not have is deleted. */
+/** Returns whether something that the document does not have is deleted. The owner of what cannot be read is not known. */
 function canPrune({ prunes, owner, isEdit }: SiteTerms, source: string | undefined, isReadable: boolean) {
-  return prunes && (owner === undefined || source === owner) && (isEdit !== true || isReadable);
+  return prunes === "all" ? isReadable || isEdit !== true : prunes && isReadable && source === owner;
 }
 
 /** Adds the source that owns something afterwards: the owner, else the one in the document, else the one that is stored. */
@@ -369,6 +372,64 @@ function moveSchedules(
   return [...byPart.values()];
 }
 
+/** Something that a site has, and the source that owns it; undefined: nobody, or it cannot be read. */
+interface OwnedThing {
+  kind: keyof SiteDocument;
+  name: string;
+  source: string | undefined;
+}
+
+function listOwned({ groups, resources, calendars, schedules }: StoredSite): OwnedThing[] {
+  const list = <S>(
+    kind: OwnedThing["kind"],
+    stored: ReadonlyMap<string, S>,
+    getSource: (one: S) => string | undefined,
+  ) => Array.from(stored, ([name, one]) => ({ kind, name, source: getSource(one) }));
+  return [
+    ...list("groups", groups, ({ source }) => source),
+    ...list("resources", resources, ({ value }) => value?.source),
+    ...list("calendars", calendars, (one) => ("value" in one ? one.value.source : undefined)),
+    ...list("schedules", schedules, ({ definition }) => definition?.source),
+  ];
+}
+
+/** Lists what a plan deletes and somebody else than `owner` owns. */
+export function listDeletedOfOthers(
+  { stored, config, calendars, schedules }: SitePlan,
+  owner?: string,
+): OwnedThing[] {
+  const gone = new Set([
+    ...config.flatMap(({ kind, name, after }) => (after === undefined ? [`${kind}s ${name}`] : [])),
+    ...calendars.flatMap(({ name, after }) => (after === undefined ? [`calendars ${name}`] : [])),
+    ...schedules.flatMap(({ before, isDeleted }) => (isDeleted ? [`schedules ${before.id}`] : [])),
+  ]);
+  return listOwned(stored).filter(
+    ({ kind, name, source }) => source !== undefined && source !== owner && gone.has(`${kind} ${name}`),
+  );
+}
+
+/** Lists what a prune without an owner does not delete, because somebody owns it. */
+export function listKeptOfOthers(
+  stored: StoredSite,
+  document: SiteChanges,
+  { owner, prunes }: SiteTerms,
+): OwnedThing[] {
+  if (prunes !== true || owner !== undefined) return [];
+  return listOwned(stored).filter(
+    ({ kind, name, source }) => source !== undefined && document[kind]?.has(name) === false,
+  );
+}
+
+/** Counts things by owner and kind: `201 schedules of site:a, 1 group of site:b`. */
+export function formatOwnedCounts(things: readonly OwnedThing[]): string {
+  const byOwner = Map.groupBy(things, ({ kind, source }) => `${kind} ${source}`);
+  return [...byOwner.values()]
+    .flatMap((same) =>
+      same.slice(0, 1).map(({ kind, source }) => `${pluralize(same.length, kind.slice(0, -1))} of ${source}`),
+    )
+    .join(", ");
+}
+
 /** Largest number of names in an error. */
 const MAX_NAMED_CHANGES = 10;
 
@@ -379,32 +440,12 @@ function checkOwners(
   { owner, adopts, remedy = "Rename it in the file, or take it over with --adopt" }: SiteTerms,
 ): void {
   if (owner === undefined || adopts === true) return;
-  const listOthers = <S>(
-    noun: string,
-    kept: ReadonlyMap<string, S>,
-    wanted: ReadonlyMap<string, unknown> | undefined,
-    getSource: (one: S) => string | undefined,
-  ) =>
-    [...(wanted?.keys() ?? [])].flatMap((name) => {
-      const one = kept.get(name);
-      const source = one && getSource(one);
-      if (one === undefined || source === owner) return [];
+  const others = listOwned(stored)
+    .filter(({ kind, name, source }) => source !== owner && document[kind]?.has(name))
+    .map(({ kind, name, source }) => {
       const whose = source === undefined ? "and was not imported" : `imported from ${quoteText(source)}`;
-      return `${noun} ${quoteText(name)} exists already, ${whose}`;
+      return `${kind.slice(0, -1)} ${quoteText(name)} exists already, ${whose}`;
     });
-  const others = [
-    ...listOthers("group", stored.groups, document.groups, ({ source }) => source),
-    ...listOthers("resource", stored.resources, document.resources, ({ value }) => value?.source),
-    ...listOthers("calendar", stored.calendars, document.calendars, (one) =>
-      "value" in one ? one.value.source : undefined,
-    ),
-    ...listOthers(
-      "schedule",
-      stored.schedules,
-      document.schedules,
-      (one: StoredSchedule) => one.definition?.source,
-    ),
-  ];
   if (others.length === 0) return;
   const more = others.length > MAX_NAMED_CHANGES ? ` and ${others.length - MAX_NAMED_CHANGES} more` : "";
   throw new ConfigError(

@@ -82,7 +82,7 @@ export interface Snapshot {
   readonly dues: ReadonlyMap<string, StoredValue<ShownDue>>;
   /** Running occurrences, oldest first. */
   readonly executions: ReadonlyMap<string, readonly Execution[]>;
-  /** Outcomes of schedules: they are large, and only read for one schedule at a time. */
+  /** Outcomes of schedules: they are large, and only read where they are shown. */
   readonly outcomes: ReadonlyMap<string, OutcomeHistory>;
   /** By the worker's id. */
   readonly workers: ReadonlyMap<string, StoredWorker>;
@@ -92,7 +92,7 @@ export interface Snapshot {
   readonly etcdFaults?: readonly Finding[] | undefined;
 }
 
-/** The collections of a snapshot. Outcomes are not included: they are read for one schedule at a time. */
+/** The collections of a snapshot that the console follows. Outcomes are not included: they are large. */
 export const SNAPSHOT_COLLECTIONS = [
   "locks",
   "resources",
@@ -108,7 +108,7 @@ export const SNAPSHOT_COLLECTIONS = [
   "runnings",
   "workers",
 ] as const;
-export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number];
+export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number] | "outcomeHistories";
 
 /** Returns how many locks, resources, schedules and other things a snapshot contains. */
 export function countThings({ revision: _, etcdFaults: __, ...collections }: Snapshot): number {

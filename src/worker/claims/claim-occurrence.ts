@@ -80,7 +80,7 @@ export interface ClaimedOccurrence {
 }
 
 /** Outcomes of occurrences that a claim did not start, and whether the result before them was a failure. */
-interface UnstartedOutcomes {
+export interface UnstartedOutcomes {
   outcomes: readonly OccurrenceOutcome[];
   wasFailing: boolean;
 }

@@ -3,7 +3,7 @@ import { guardRevision } from "../../core/protocol/guards.ts";
 import { guardSchema } from "../../core/protocol/schema.ts";
 import type { Txn } from "../../core/protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import { type Definition, getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
+import { type Definition, runsAtBoot } from "../../schedule/definition.ts";
 import { addBoot, type Boot } from "../../schedule/state/boot.ts";
 import { type DueState, formatDue } from "../../schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
@@ -11,14 +11,10 @@ import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import { computeLag } from "../../schedule/timing.ts";
 import { commitWithRetries } from "../../site/observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import {
-  type ClaimContext,
-  type ClaimedOccurrence,
-  claimOccurrence,
-  type OccurrenceClaimResult,
-} from "../claims/claim-occurrence.ts";
+import { type ClaimContext, type ClaimedOccurrence, claimOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler } from "../handler.ts";
+import { reportUnstarted } from "../tasks/task-report.ts";
 
 /** A claim to attempt. */
 export interface OccurrenceClaim {
@@ -133,23 +129,9 @@ export class PendingClaims {
       if (result.until === undefined) entry.missedMod = dueMod;
       return until;
     }
-    this.#reportOutcomes(entry, result);
+    reportUnstarted(this.#listener, entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
     return undefined;
-  }
-
-  /** Reports the occurrences that the claim skipped, replaced or gave up. */
-  #reportOutcomes(
-    { id, definition }: CachedSchedule,
-    { outcomes, wasFailing }: Exclude<OccurrenceClaimResult, { kind: "missed" | "unmet" }>,
-  ): void {
-    if (definition === undefined) return;
-    const about = { id, type: getScheduleType(id, definition), definition };
-    for (const outcome of outcomes) {
-      if (outcome.result === "skipped") this.#listener({ kind: "skipped", ...about, outcome });
-      else
-        this.#listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost", wasFailing });
-    }
   }
 }
 

@@ -32,6 +32,7 @@ export function createFileHandlers(
   };
   return {
     types: [...(file.commands ? [COMMAND_TYPE] : []), ...file.handlers.map(({ type }) => type)],
+    hooks: file.commands ? "all" : "addresses", // who writes schedules chooses the commands of both
     find(id, definition) {
       const handler = findUnwrapped(id, definition);
       return handler && wrap(handler, definition);

@@ -2,7 +2,12 @@ import { generateRunId } from "../../core/base/ids.ts";
 import { clean } from "../../core/base/text.ts";
 import type { TraceContext } from "../../core/base/trace.ts";
 import { waitAtMost } from "../../core/base/wait.ts";
-import type { Hook, HookName } from "../../schedule/definition-values.ts";
+import {
+  type Hook,
+  type HookName,
+  type HookPermission,
+  isHookPermitted,
+} from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { createRateLimitedLog, type WarningLog } from "../rate-limited-log.ts";
@@ -78,6 +83,8 @@ type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
 export interface HookOptions {
   /** The worker's own hooks. They are called for every schedule, in addition to the hooks of the schedule. */
   hooks?: WorkerHooks | undefined;
+  /** Which hooks of schedules to call. Default: those with an address. */
+  permission?: HookPermission | undefined;
   /** How late a start must be to count as late, ms. Default: one minute. */
   lateAfter?: number | undefined;
   /** Called with the result of each call. */
@@ -105,6 +112,7 @@ export class Hooks {
   readonly #workerQueue = createHookQueue();
   readonly #stop = new AbortController();
   #hooks: WorkerHooks;
+  #permission: HookPermission;
   #isOpen = true;
 
   constructor(ports: HookPorts, options: HookOptions = {}) {
@@ -112,11 +120,13 @@ export class Hooks {
     this.#options = options;
     this.#warn = createRateLimitedLog(ports.log, ports.clock);
     this.#hooks = options.hooks ?? {};
+    this.#permission = options.permission ?? "addresses";
   }
 
-  /** Replaces the worker's own hooks. */
-  replace(hooks: WorkerHooks): void {
+  /** Replaces the worker's own hooks, and which hooks of schedules it calls. */
+  replace(hooks: WorkerHooks, permission = this.#permission): void {
     this.#hooks = hooks;
+    this.#permission = permission;
   }
 
   /**
@@ -137,9 +147,21 @@ export class Hooks {
     for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
       const { run = generateRunId(this.#ports.random) } = payload;
       const trace = createTaskTrace({ run, definition });
-      this.#enqueue(this.#scheduleQueue, definition.hooks?.[payload.event], payload, trace);
+      const own = definition.hooks?.[payload.event];
+      if (own === undefined || isHookPermitted(own, this.#permission))
+        this.#enqueue(this.#scheduleQueue, own, payload, trace);
+      else this.#refuse(payload);
       this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload, trace);
     }
+  }
+
+  #refuse({ schedule, event }: HookPayload): void {
+    if (this.#permission === "none") return; // in a test
+    this.#options.onResult?.("refused");
+    this.#warn("a hook was not called: it is a command, and this worker runs no commands of schedules", {
+      schedule,
+      event,
+    });
   }
 
   #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload, trace: TraceContext): void {

@@ -4,7 +4,7 @@ import { parseListenAddress } from "./listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "./metrics-server.ts";
 
 /** The result of a hook call. */
-export type HookResult = "ok" | "failed" | "dropped";
+export type HookResult = "ok" | "failed" | "dropped" | "refused";
 
 export interface WorkerMetrics extends MetricsServer {
   readonly countEvent: WorkerListener;

@@ -4,11 +4,14 @@ import { quoteText } from "../../core/base/text.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { findFirstKey } from "../../core/protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
+import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { WorkerListener } from "../events.ts";
 import type { TaskResult } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import { completeTask, endOccurrence, type TaskCompletion } from "../tasks/complete-task.ts";
 import { type CheckpointWriter, createCheckpointWriter } from "../tasks/running-task.ts";
+import { TaskReport } from "../tasks/task-report.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for completing a task, ms. */
@@ -23,18 +26,19 @@ export class PolledTask {
   readonly #aliveTime: number;
   readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
+  readonly #report: TaskReport;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
   /** Instant on the clock, ms. */
   readonly #from: number;
   #state: "taken" | "finished" | "given back" = "taken";
 
-  /** @param onCompleted  called when the task has ended, whoever has it then */
+  /** Reports its start. @param onCompleted  called when the task has ended, whoever has it then */
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
-    aliveTime = Infinity,
     registration: WorkerRegistration,
+    { aliveTime = Infinity, listener = () => {} }: { aliveTime?: number; listener?: WorkerListener },
     onCompleted: (how: TaskCompletion) => void,
   ) {
     this.#ports = ports;
@@ -44,6 +48,7 @@ export class PolledTask {
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
     this.#from = ports.clock.now();
     this.#checkpoints = createCheckpointWriter(ports, claimed, registration);
+    this.#report = new TaskReport(ports.clock, listener, claimed);
     this.#followSession(registration.session.signal);
   }
 
@@ -113,23 +118,28 @@ export class PolledTask {
     this.#assertTaken();
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
-    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
-    const end = endOccurrence(this.claimed, taskResult, times);
+    const end = this.#buildEnd(taskResult);
     const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#ended.abort(NO_LONGER_NEEDED);
+    this.#report.reportEnd(end.outcome, completion);
     this.#onCompleted(completion);
     if (completion.kind === "preempted") throw this.#createPreemptedError();
     if (completion.kind === "deleted") throw this.#createDeletedError();
   }
 
+  #buildEnd(taskResult: TaskResult): EndedOccurrence {
+    const { clock } = this.#ports;
+    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
+    return endOccurrence(this.claimed, taskResult, times);
+  }
+
   #followSession(signal: AbortSignal): void {
-    const lose = () =>
-      this.#lost.abort(
-        new PreemptedError(`the session was lost, and the task of ${this.claimed.id} with it`, {
-          cause: signal.reason,
-        }),
-      );
+    const lose = () => {
+      const reason = `the session was lost, and the task of ${this.claimed.id} with it`;
+      this.#report.reportEnd(this.#buildEnd({ result: "lost", reason }).outcome, { kind: "preempted" });
+      this.#lost.abort(new PreemptedError(reason, { cause: signal.reason }));
+    };
     if (signal.aborted) lose();
     else signal.addEventListener("abort", lose, { once: true, signal: this.#ended.signal });
   }

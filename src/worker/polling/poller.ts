@@ -1,8 +1,10 @@
 import type { Clock } from "../../core/base/clock.ts";
+import { pickDefined } from "../../core/base/pick-defined.ts";
 import { raceAbort } from "../../core/base/wait.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import type { Definition } from "../../schedule/definition.ts";
+import type { HookPermission } from "../../schedule/definition-values.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
 import { readScheduleKeys } from "../../site/operate/stored-schedules.ts";
@@ -11,10 +13,12 @@ import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
+import type { WorkerListener } from "../events.ts";
 import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
 import { createStrayRelease } from "../tasks/stray-claims.ts";
+import { reportUnstarted } from "../tasks/task-report.ts";
 import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";
@@ -66,6 +70,10 @@ export interface PollerOptions {
   measure: MacroLookup;
   /** Returns whether the program can run a schedule. Default: every schedule. */
   canAccept?(definition: Definition): boolean;
+  /** Which hooks of schedules the program calls, for the record. */
+  hooks?: HookPermission;
+  /** Receives the events of tasks, and of occurrences that do not start. It must not throw. */
+  listener?: WorkerListener;
 }
 
 /** The wall clock may jump while a poll waits, so it is read again after this time, ms. */
@@ -94,7 +102,8 @@ export class Poller {
    * @throws StoreError; the signal's reason
    */
   static async open(ports: SchedulePorts, options: PollerOptions, signal: AbortSignal): Promise<Poller> {
-    const facts = { ...options, tags: [], concurrency: 0, handlers: { types: [], find: () => undefined } };
+    const handlers = { types: [], ...pickDefined({ hooks: options.hooks }), find: () => undefined };
+    const facts = { ...options, tags: [], concurrency: 0, handlers };
     const buildRecord = () => buildWorkerRecord(ports, facts);
     const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
     const poller = new Poller(ports, options, registration);
@@ -227,13 +236,15 @@ export class Poller {
   async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
     const { ports, registration, cache } = this.#context;
     const result = await claimOccurrence(this.#context, entry, candidate);
+    const { listener = () => {} } = this.#options;
+    if ("outcomes" in result) reportUnstarted(listener, entry, result);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.
       if (result.kind !== "skipped") this.#timers.set(entry.name, result.until ?? now + 1);
       return undefined;
     }
     const { claimed } = result;
-    const task = new PolledTask(ports, claimed, this.#options.aliveTime, registration, (how) => {
+    const task = new PolledTask(ports, claimed, registration, this.#options, (how) => {
       applyCompletion(cache, ports.keys, claimed, how);
       this.#tasks.delete(task);
     });

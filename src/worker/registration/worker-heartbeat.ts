@@ -249,6 +249,7 @@ export function buildWorkerRecord(
     running: 0,
     clock: "ok",
     types: handlers.types,
+    ...(handlers.hooks !== undefined && { hooks: handlers.hooks }),
     wall: clock.getWallTime(),
   };
 }

@@ -101,9 +101,11 @@ export class WorkerService {
     this.#archive = options.archive && new OutcomeArchive(ports, options.archive);
     this.#traces = this.#spans && new TaskTraces(ports.clock, this.#spans);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
-    this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
+    const handlers = this.#createHandlers(file);
+    const { hooks, commands } = file;
+    this.#hooks = new Hooks(this.#handlerPorts, { hooks, permission: handlers.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
-    this.#runsCommands = file.commands;
+    this.#runsCommands = commands;
     this.#engine = new ScheduleWorker(ports, {
       checkEtcd: (signal) => this.#checkRoles(signal),
       ttl,
@@ -115,7 +117,7 @@ export class WorkerService {
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
       measure: createConditionLookup(createMacros(facts).lookup, thisMachine.readFile),
-      handlers: this.#createHandlers(file),
+      handlers,
       listener: (event) => this.#handleEvent(event),
       ...(options.readMemberClocks && { readMemberClocks: options.readMemberClocks }),
     });
@@ -165,11 +167,9 @@ export class WorkerService {
       const file = readConfiguredFile(this.#ports, this.#options);
       this.#refuseUnprotectedCommands(file.commands);
       this.#runsCommands = file.commands;
-      this.#engine.reload(
-        this.#createHandlers(file),
-        this.#options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
-      );
-      this.#hooks.replace(file.hooks ?? {});
+      const handlers = this.#createHandlers(file);
+      this.#engine.reload(handlers, this.#options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY);
+      this.#hooks.replace(file.hooks ?? {}, handlers.hooks);
       log.info("handlers read again", { file: this.#options.file, handlers: file.handlers.length });
     } catch (error) {
       log.error("the old handlers stay in use", { error: (error as Error).message });

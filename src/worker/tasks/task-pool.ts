@@ -1,6 +1,5 @@
 import { formatIso } from "../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
-import { getExpectation } from "../../schedule/expectation.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
@@ -11,6 +10,7 @@ import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import { applyCompletion, completeTask, endOccurrence, type TaskCompletion } from "./complete-task.ts";
 import { createRunningTask, type RunningTask } from "./running-task.ts";
+import { TaskReport } from "./task-report.ts";
 
 /** Runs the claimed tasks of one worker session until each result is stored. */
 export class TaskPool {
@@ -118,41 +118,19 @@ export class TaskPool {
   async #runTask(running: RunningTask, handler: Handler): Promise<void> {
     const { task, claimed } = running;
     const { clock, log } = this.#context.ports;
-    const { id, type, definition, scheduled, late, run, attempt } = task;
-    const about = { id, type, definition };
-    this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
+    const { id, scheduled, attempt } = task;
+    const report = new TaskReport(clock, this.#listener, claimed);
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
-    const stopWatching = this.#watchDuration(running);
     const from = clock.now();
     const taskResult = await runHandler(handler, running);
     const took = clock.now() - from;
-    stopWatching();
+    report.stop();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
     const end = endOccurrence(claimed, taskResult, { endedAt: clock.getWallTime(), took });
     const completion = await retryUntilDone(this.#context, claimed, end, this.#leaving.signal);
-    const { outcome } = end;
-    this.#logResult(id, outcome, completion);
-    const ended = { kind: "ended", ...about, after: task.after, outcome } as const;
-    if (completion.kind !== "settled")
-      return this.#listener({ ...ended, isDead: false, wasFailing: false, isLost: true });
-    const { finish, wasFailing } = completion;
-    const { again, isDead } = finish;
-    this.#listener({ ...ended, isDead, wasFailing, ...(again !== undefined && { again }) });
-  }
-
-  /** Tells once when a task takes longer than expected. @returns a function that ends the watch */
-  #watchDuration({ task, claimed }: RunningTask): () => void {
-    const { most: bound } = getExpectation(claimed.definition, claimed.due.value);
-    if (bound === undefined) return () => {};
-    const over = new AbortController();
-    const { id, type, definition, scheduled, run, attempt } = task;
-    const about = { id, type, definition, scheduled, run, attempt, startedAt: claimed.running.since };
-    void this.#context.ports.clock.sleep(bound, over.signal).then(
-      () => this.#listener({ kind: "overrun", ...about, bound }),
-      () => {},
-    );
-    return () => over.abort(NO_LONGER_NEEDED);
+    this.#logResult(id, end.outcome, completion);
+    report.reportEnd(end.outcome, completion);
   }
 
   #logResult(

@@ -27,7 +27,6 @@ describe("a filter", () => {
     ["holder:b.example", ""],
     ["holder:c.example state:reset", "asked"],
     ["nightly", "held"],
-    ["host:", ALL],
     ["http://x", ""],
     ["state:drained", "both stopped"],
     ["state:held both", "both"],
@@ -63,7 +62,6 @@ describe("a filter", () => {
     ["wait:>5s", "turn"],
     ["waiting:>0", "bad held next stopped turn"],
     ["waiting:=1 held", "held"],
-    ["waiting:>", ALL],
   ])("%s finds %s", (text, finds) => {
     expect(names(text).join(" ")).toBe(finds);
   });
@@ -73,6 +71,11 @@ describe("a filter", () => {
     ["/(/", 'pattern "(": unterminated group'],
     ["!host:/[z-a]/", 'pattern "[z-a]": range out of order in character class'],
     ["/a{2/", 'pattern "a{2": incomplete quantifier'],
+    ["host:", "host: has no value; write one right after it, or leave it out"],
+    ["state:", "state: has no value; write one right after it, or leave it out"],
+    ["both !state: held", "state: has no value; write one right after it, or leave it out"],
+    ['host:""', "host: has no value; write one right after it, or leave it out"],
+    ["waiting:>", "waiting:> has no value; write one right after it, or leave it out"],
     ["since:>5", 'since: "5" has no unit; write 5s for seconds'],
     ["since:>x", 'since: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d'],
     ["waiting:>5m", 'waiting: "5m" is not a number'],

@@ -1,7 +1,9 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
 import { historyView } from "../../../src/cli/views/history.ts";
-import { createEndedRun, createHistoryKey, NOW } from "../../site/state/sample-snapshots.ts";
+import { formatOutcomes, type OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import { keys } from "../../core/protocol/samples.ts";
+import { createEndedRun, createHistoryKey, createKeyValue, NOW } from "../../site/state/sample-snapshots.ts";
 import { showView } from "./rows.ts";
 
 const first = createEndedRun({ run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" });
@@ -13,6 +15,57 @@ const { rows, cells, json, column, passing } = showView(historyView, [
     { run: "r4", endedAt: NOW - 2_000, exit: 143, reason: "reset" },
   ),
 ]);
+
+describe("the outcomes of schedules", () => {
+  const outcome = (change: Partial<OccurrenceOutcome>): OccurrenceOutcome => ({
+    scheduled: NOW - 60_000,
+    startedAt: NOW - 50_000,
+    endedAt: NOW,
+    late: 10,
+    result: "ok",
+    run: "r1",
+    host: "web1.example.com",
+    attempt: 1,
+    ...change,
+  });
+  const failed = outcome({
+    result: "failed",
+    run: "r2",
+    endedAt: NOW - 1_000,
+    code: 3,
+    tail: "disk full\nno room\n",
+  });
+  const lost = { scheduled: NOW - 90_000, endedAt: NOW - 3_000, result: "lost" } as const;
+  const runs = [outcome({ attempt: 2 }), failed];
+  const dead = [failed, outcome({ result: "timeout", run: "r3", endedAt: NOW - 2_000 }), lost];
+  const seen = showView(historyView, [
+    createHistoryKey("mail", { run: "r4", endedAt: NOW - 500, exit: 1 }),
+    createKeyValue(keys.outcomes("backup"), formatOutcomes({ runs, dead })),
+  ]);
+
+  it("are rows: what is kept, failures that a later run has healed, and older dead letters", () => {
+    expect(seen.passing("")).toEqual([
+      `backup@${NOW - 60_000}/r1`,
+      "mail/r4",
+      `backup@${NOW - 60_000}/r2`,
+      `backup@${NOW - 60_000}/r3`,
+      `backup@${NOW - 90_000}/ ${NOW - 3_000}`,
+    ]);
+    expect(seen.passing("state:failed")).toHaveLength(4);
+    expect(seen.passing("backup state:timeout")).toEqual([`backup@${NOW - 60_000}/r3`]);
+    expect(seen.column("output")).toEqual(["", "", "no room", "", ""]);
+    expect(seen.json[2]).toMatchObject({
+      schedule: "backup",
+      state: "failed",
+      exit: 3,
+      attempt: 1,
+      tail: "disk full\nno room\n",
+    });
+    expect(seen.rows.map(historyView.getSubject)[0]).toMatchObject({
+      about: { kind: "schedule", name: "backup" },
+    });
+  });
+});
 
 describe("the view of history", () => {
   it("has the runs of all locks, those that ended last first", () => {

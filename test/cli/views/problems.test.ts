@@ -262,6 +262,15 @@ describe("problems with schedules", () => {
       ["warning postponed schedule s"],
     ],
     [
+      "one whose occurrences are all skipped",
+      [
+        createWorkerKey("w"),
+        ...createScheduleKeys("s", {}, { skipped: { since: NOW - 300_000, count: 2 } }),
+        ...createScheduleKeys("t", {}, { skipped: { since: NOW - 299_000, count: 2 } }),
+      ],
+      ["warning missed schedule s"],
+    ],
+    [
       "one that runs, and long",
       [createWorkerKey("w"), ...createScheduleKeys("s", {}, LONG), createRunningKey("s")],
       [],

@@ -9,7 +9,7 @@ import {
 } from "../../../src/cli/views/schedules.ts";
 import { workersView } from "../../../src/cli/views/workers.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import { formatDue, type LastOccurrence, type OpenOccurrence } from "../../../src/schedule/state/due.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
 import { keys } from "../../core/protocol/samples.ts";
 import {
@@ -48,6 +48,12 @@ function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefin
   const snapshot = createSnapshot([createWorkerKey("w1"), ...kvs]);
   return buildScheduleRows(snapshot, buildViewContext(snapshot, wall))[0]?.states;
 }
+
+const skippedFor = (minutes: number) => ({
+  since: NOW - minutes * 60_000,
+  count: 7,
+  reason: "the load is high",
+});
 
 const NOTHING_DUE = createKeyValue(keys.due("s"), '{"v":1,"runAt":0}');
 
@@ -95,6 +101,46 @@ describe("a schedule", () => {
     ["went well", createScheduleKeys("s", {}, last("ok")), ["waiting"]],
     ["has no worker for its type", createScheduleKeys("s", { type: "bill" }), ["no-worker", "waiting"]],
     ["has no worker in its group", createScheduleKeys("s", { group: "db" }), ["no-worker", "waiting"]],
+    [
+      "has skipped all for minutes",
+      createScheduleKeys("s", {}, { skipped: skippedFor(5) }),
+      ["missed", "waiting"],
+    ],
+    [
+      "has skipped what was due just now",
+      createScheduleKeys("s", {}, { skipped: skippedFor(4) }),
+      ["waiting"],
+    ],
+    ["has skipped, and is paused", createScheduleKeys("s", paused(), { skipped: skippedFor(5) }), ["paused"]],
+    [
+      "has skipped the only time that it had",
+      [
+        createScheduleKeys("s")[0],
+        createKeyValue(keys.due("s"), formatDue({ runAt: 0, open: [], skipped: skippedFor(0) })),
+      ],
+      ["missed", "ended"],
+    ],
+    [
+      "gets no leases",
+      createScheduleKeys("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+      ["missed", "waiting"],
+    ],
+    [
+      "may be waiting for its leases now",
+      [
+        ...createScheduleKeys("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+        createRunningKey("s", { since: NOW - 119_000 }),
+      ],
+      ["running", "missed"],
+    ],
+    [
+      "has got its leases in the end",
+      [
+        ...createScheduleKeys("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+        createRunningKey("s", { since: NOW - 120_000 }),
+      ],
+      ["running"],
+    ],
     ["runs a command", createScheduleKeys("s", { type: "bill", command: ["true"] }), ["waiting"]],
     ["has ended", [createScheduleKeys("s")[0], NOTHING_DUE], ["ended"]],
     ["waits for the next boot", atBoot(), ["waiting"]],

@@ -54,7 +54,7 @@ describe.concurrent("done", () => {
     const jobs = await one.jobs.addMany(Array.from({ length: 5 }, () => ({ type: "one", ...KEPT })));
     expect(await Promise.all(jobs.map((job) => job.done()))).toEqual([1, 1, 1, 1, 1]);
     const { store, keys } = namespace;
-    const { kvs } = await store.readRange(keys.getOutcomesRange());
+    const { kvs } = await store.readRange(keys.outcomeHistories());
     const sessions = new Set(kvs.map(({ session }) => session));
     expect([kvs.length, sessions.size]).toEqual([5, 1]);
     const [session = 0n] = sessions;

@@ -2,6 +2,7 @@
 
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -107,4 +108,77 @@ test("old words do what their new ones do", async ({ namespace }) => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(await start(old)).toMatchObject({ code, stdout, stderr });
   }
+});
+
+describe.concurrent("the history of schedules", () => {
+  test("answers what failed last night: kept failures, healed ones, and dead letters, with what they wrote", async ({
+    namespace,
+  }) => {
+    await putDueSchedule(namespace, "dead", {
+      command: runShell("echo no room; exit 3"),
+      removeAfter: "end",
+      keep: 1,
+    });
+    const flaky = 'test "$SIGNALBOX_ATTEMPT" = 2 || { echo not yet; exit 4; }';
+    await putDueSchedule(namespace, "healed", { command: runShell(flaky), retries: 1, backoff: 10 });
+    const worker = namespace.start("worker");
+    await waitForOutcomes(namespace, "healed", 2);
+    await waitForOutcomes(namespace, "dead");
+    await worker.end();
+    await namespace.execute(["run", "--lock", "invoices", "--", "sh", "-c", "exit 5"]);
+    const words = ["ls", "history", "state:failed", "--since", "8h"];
+    const table = await namespace.execute([...words, "--columns", "lock,schedule,state,exit,output"]);
+    expect(table).toExit(0, {
+      stdout: /^LOCK +SCHEDULE +STATE +EXIT +OUTPUT *\ninvoices +- +failed +5 +-\n/,
+    });
+    expect(table.stdout).toMatch(/\n- +healed +failed +4 +not yet\n/);
+    const { rows } = await namespace.executeJson([...words, "--sort", "schedule"]);
+    expect(rows).toMatchObject([
+      { lock: "invoices", exit: 5 },
+      { schedule: "dead", state: "failed", exit: 3, tail: "no room" },
+      { schedule: "healed", state: "failed", exit: 4, attempt: 1, tail: "not yet" },
+    ]);
+    expect((await namespace.executeJson("ls history healed")).rows).toMatchObject([
+      { state: "ok" },
+      { state: "failed" },
+    ]);
+    const screen = await namespace.execute(["console", "--once", "--view", "history"]);
+    for (const id of ["healed", "dead", "invoices"])
+      expect(screen.stdout).toMatch(new RegExp(`Z +.*${id} .* failed `));
+  });
+
+  test("says that an answer is empty because of the filter, and where else to look", async ({
+    namespace,
+  }) => {
+    const words = ["ls", "history", "state:failed", "--since", "8h"];
+    expect(await namespace.execute(words)).toExit(0, { stderr: "No runs yet" });
+    await putDueSchedule(namespace, "good", { command: ["true"] });
+    const worker = namespace.start("worker");
+    await waitForOutcomes(namespace, "good");
+    await worker.end();
+    const { stdout, stderr } = await namespace.execute(words);
+    expect({ stdout, stderr }).toEqual({
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^No row matches the filter. The states of the other rows: ok. etcd has .* ls history --archive\.\n$/,
+      ),
+    });
+    for (const wrong of [["state:"], ["--state", ""], ["--host="]])
+      expect(await namespace.execute(["ls", "history", ...wrong])).toExit(64, { stderr: "has no value" });
+  });
+
+  test("says if etcd does not have everything since then", async ({ namespace }) => {
+    const due = Date.now() - 3_600_000;
+    await putDueSchedule(namespace, "often", { cron: "* * * * *", command: ["true"], keep: 2 });
+    await namespace.put(namespace.keys.due("often"), JSON.stringify({ v: 1, next: due, runAt: due }));
+    const worker = namespace.start("worker");
+    await waitForOutcomes(namespace, "often", 2);
+    await worker.end();
+    const gap = "etcd may not have all runs since";
+    const early = await namespace.execute("ls history state:failed --since 8h");
+    expect(early).toExit(0, { stderr: gap });
+    expect(early.stderr).toContain("of schedule often, it has only newer ones");
+    const since = String(Date.now() + 60_000);
+    expect((await namespace.execute(["ls", "history", "--since", since])).stderr).not.toContain(gap);
+  });
 });

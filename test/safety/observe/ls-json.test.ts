@@ -67,7 +67,13 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
         keys.history("past"),
         appendPastRun(
           undefined,
-          createEndedRun({ label: "nightly", reason: "reset by ann", shared: true, leases: { db: 2 } }),
+          createEndedRun({
+            label: "nightly",
+            reason: "reset by ann",
+            tail: "no room",
+            shared: true,
+            leases: { db: 2 },
+          }),
         ),
       ),
       put(
@@ -86,6 +92,7 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const kvs = [
     ...createScheduleKeys("whole", {}, { open: [open], last }),
     ...createScheduleKeys("split", { on: "every-host" }),
+    ...createScheduleKeys("skipped", {}, { skipped: { since: 1, count: 2, reason: "the load is high" } }),
     ...createScheduleKeys("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
     createRunningKey("whole"),
     createRunningKey("odd", { run: "b".repeat(16) }),
@@ -99,7 +106,14 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
       ...kvs.map(({ key, value }) => put(own(key), value)),
       put(
         keys.due("split", "web1.example.com"),
-        formatDue({ next: 9, runAt: 9, open: [open], last, dead: 1 }),
+        formatDue({
+          next: 9,
+          runAt: 9,
+          open: [open],
+          last,
+          dead: 1,
+          skipped: { since: 1, count: 2, reason: "the load is high" },
+        }),
       ),
       ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
     ],

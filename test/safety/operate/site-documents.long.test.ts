@@ -332,8 +332,8 @@ describe("an edit", () => {
       stderr: expect.stringMatching(/has changed since it was opened:\n.*~ group web: \+ web2/),
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
-    expect(stderr).toContain(`signalbox diff --prune ${text}`);
-    const { stdout } = await namespace.execute(["diff", "--prune", text]);
+    expect(stderr).toContain(`signalbox diff --prune=all ${text}`);
+    const { stdout } = await namespace.execute(["diff", "--prune=all", text]);
     expect(stdout).toMatch(/^\+ group mine: empty\n~ group web: - web2.example.com\n/);
   });
 

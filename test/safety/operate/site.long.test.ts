@@ -173,6 +173,38 @@ describe("a site", () => {
     );
   });
 
+  test.concurrent("without an owner, a prune leaves what others own, and says what that is", async () => {
+    const namespace = cluster.createNamespace();
+    const build = (...names: string[]) =>
+      createFile({
+        groups: Object.fromEntries(names.map((name) => [name, ["h"]])),
+        schedules: Object.fromEntries(names.map((name) => [name, JOB])),
+      });
+    const readIds = async () =>
+      Object.keys(JSON.parse(await namespace.expectDone("export --only schedules --format json")).schedules);
+    await namespace.expectDone("apply", build("a1", "a2"), "--owner", "a", "--yes");
+    await namespace.expectDone("schedule add hand @daily -- true");
+    const note = "not deleted, because it has an owner: 2 groups of site:a, 2 schedules of site:a";
+    const pruned = await namespace.execute(["apply", build("b"), "--prune", "--yes"]);
+    expect(pruned).toExit(0, { stderr: note });
+    expect(pruned.stderr).toContain("to delete it too: --prune=all");
+    expect(await readIds()).toEqual(["a1", "a2", "b"]);
+    expect(await namespace.execute(["diff", build("b"), "--prune"])).toExit(0, { stderr: note });
+    for (const words of [["--prune=everything"], ["--prune=all", "--owner", "b"]])
+      expect(await namespace.execute(["apply", build("b"), ...words, "--yes"])).toExit(64, {
+        stderr:
+          words.length === 1 ? 'one of own, all; got "everything"' : '--owner "b" excludes it; write --prune',
+      });
+    const owners = "deletes what has other owners: 2 groups of site:a, 2 schedules of site:a";
+    const preview = await namespace.execute(["apply", build("b"), "--prune=all", "--dry-run"]);
+    expect(preview).toExit(0, { stdout: `${owners}\n2 groups deleted, 2 schedules deleted\n` });
+    expect(await readIds()).toEqual(["a1", "a2", "b"]);
+    await namespace.expectDone("apply", build("b"), "--prune=all", "--yes");
+    expect(await readIds()).toEqual(["b"]);
+    const [audit] = (await namespace.executeJson("ls audit")).rows;
+    expect(audit).toMatchObject({ outcome: expect.stringContaining(owners) });
+  });
+
   test.concurrent("with faults is refused with their lines and columns", async () => {
     const namespace = cluster.createNamespace();
     const file = createFile(

@@ -73,7 +73,7 @@ describe.concurrent("a schedule on every host", () => {
     expect((await readDue(namespace, "job", "web2"))?.dead).toBeUndefined();
 
     expect(await runSchedule(namespace, "delete job --yes")).toExit(0);
-    for (const range of [namespace.keys.dues(), namespace.keys.getOutcomesRange(), namespace.keys.runnings()])
+    for (const range of [namespace.keys.dues(), namespace.keys.outcomeHistories(), namespace.keys.runnings()])
       expect((await namespace.store.readRange(range)).kvs).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe.concurrent("a schedule on every host", () => {
       else expect(await runSchedule(namespace, "edit job", ...on, "--yes")).toExit(0);
       const { kvs } = await namespace.store.readRange(namespace.keys.dues());
       expect(kvs.map(({ key }) => key)).toEqual([namespace.keys.due("job")]);
-      expect((await namespace.store.readRange(namespace.keys.getOutcomesRange())).kvs).toEqual([]);
+      expect((await namespace.store.readRange(namespace.keys.outcomeHistories())).kvs).toEqual([]);
       await startWorker(namespace, "web1");
       const state = await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
       expect(state?.dead).toBeUndefined();

@@ -69,10 +69,12 @@ describe("the limits of a definition", () => {
     expect(scheduledOf(limits, ...many(10))).toEqual(kept);
   });
 
-  test("the newest success or failure stays, so that the next failure is known to be the first", () => {
+  test("the newest success and the newest failure stay, so that the next failure is known to be the first", () => {
     const [failed, again] = [outcome(1, { result: "failed" }), outcome(2, { result: "retry" })];
     const limits = { keep: 1, keepFor: 0 };
-    expect(scheduledOf(limits, outcome(0), failed, again, outcome(3, { result: "retry" }))).toEqual([3, 1]);
+    expect(scheduledOf(limits, outcome(0), failed, again, outcome(3, { result: "retry" }))).toEqual([
+      3, 1, 0,
+    ]);
     expect(isFailing(addOutcomes(NO_OUTCOMES, [failed, again], limits))).toBe(true);
   });
 

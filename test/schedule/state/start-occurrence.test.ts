@@ -102,7 +102,12 @@ describe("with conditions that do not hold", () => {
 
   test("what is too late is skipped for this reason, and nothing starts", () => {
     expect(take({ deadline: 90_000 }, 15 * M)).toEqual({
-      due: { next: 14 * M, runAt: 14 * M, open: [] },
+      due: {
+        next: 14 * M,
+        runAt: 14 * M,
+        open: [],
+        skipped: { since: 10 * M, count: 4, reason: "the load is high" },
+      },
       outcomes: [
         {
           scheduled: 10 * M,
@@ -119,6 +124,51 @@ describe("with conditions that do not hold", () => {
   test("the time that `at` has given stays", () => {
     const due = state(10 * M, { runAt: 11 * M });
     expect(take({ deadline: M }, 11 * M + 1, due)).toEqual({ due, outcomes: [] });
+  });
+});
+
+describe("what was skipped since the last start", () => {
+  const late = { deadline: 1_000 };
+  const skip = (due: DueState, now: number) =>
+    startOccurrence({ ...plain, ...late }, everyMinute(), due, { runAt: due.runAt }, now);
+
+  test("is counted in the state, from when the first one was due", () => {
+    const once = skip(state(10 * M), 10.5 * M);
+    expect(once.due.skipped).toEqual({ since: 10 * M, count: 1 });
+    const again = skip(once.due, 12.5 * M);
+    expect(again.due).toMatchObject({ next: 13 * M, skipped: { since: 10 * M, count: 3 } });
+  });
+
+  test("is forgotten when something starts, also if that has skipped others", () => {
+    const skipped = { since: M, count: 5 };
+    expect(skip(state(10 * M, { skipped }), 12 * M)).toMatchObject({ occurrence: { scheduled: 12 * M } });
+    expect(skip(state(10 * M, { skipped }), 12 * M).due.skipped).toBeUndefined();
+    const trigger = { scheduled: 1, runAt: 1, attempt: 0, failures: 0, kind: "trigger" } as const;
+    const due = state(10 * M, { skipped, open: [trigger] });
+    const started = startOccurrence(plain, everyMinute(), due, { runAt: 1, open: trigger }, M);
+    expect(started.due.skipped).toBeUndefined();
+  });
+
+  test("is nothing that a pause or a calendar has left out", () => {
+    const pause = { by: "a@b", at: 9 * M, until: 12 * M };
+    const paused = startOccurrence(
+      { ...plain, pause },
+      everyMinute(),
+      state(10 * M),
+      { runAt: 10 * M },
+      12 * M - 1,
+    );
+    expect(paused.due.skipped).toBeUndefined();
+    const over = startOccurrence(
+      { ...plain, pause },
+      everyMinute(),
+      state(10 * M),
+      { runAt: 10 * M },
+      12 * M,
+      "the load is high",
+    );
+    expect(over).toMatchObject({ due: { next: 12 * M }, outcomes: [{ result: "skipped", count: 2 }] });
+    expect(over.due.skipped).toBeUndefined();
   });
 });
 

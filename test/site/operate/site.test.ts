@@ -7,7 +7,10 @@ import { type Definition, parseDefinition } from "../../../src/schedule/definiti
 import { MAX_CHANGES, readAuditSince } from "../../../src/site/operate/operator-action.ts";
 import {
   applySite,
+  formatOwnedCounts,
   formatSiteCounts,
+  listDeletedOfOthers,
+  listKeptOfOthers,
   planSite,
   type SiteChanges,
   type SitePlan,
@@ -415,8 +418,34 @@ describe("an owner", () => {
     expect(await listNames()).toContain("group hand site:one");
     await does(operator, groups({ a: ["x"] }), { isSingle: true });
     expect(await listNames()).toContain("group a site:one");
-    await does(operator, own([]), { prunes: true });
+    const owned = await listNames();
+    await does(operator, groups({ mine: ["x"], yours: ["x"] }));
+    await operator.put(keys.schedule("broken"), "{}");
+    const nothing = { ...own([]), groups: new Map([["mine", { members: ["x"] }]]) };
+    await does(operator, nothing, { prunes: true });
+    expect(await listNames(), "only what nobody owns").toEqual(
+      [...owned, "group mine null", "schedule broken null"].sort(),
+    );
+    await does(operator, own([]), { prunes: "all" });
     expect(await listNames()).toEqual([]);
+  });
+
+  it("is counted with what would be deleted, and with what stays", async () => {
+    const operator = new OperatorFixture();
+    await does(operator, { ...manyJobs(2), ...groups({ web: ["x"] }) }, { owner: "site:a" });
+    await does(operator, groups({ db: ["y"] }), { owner: "site:b" });
+    const document = { ...manyJobs(0), ...groups({}) };
+    const kept = await plan(operator, document, { prunes: true });
+    expect(formatOwnedCounts(listKeptOfOthers(kept.stored, document, { prunes: true }))).toBe(
+      "1 group of site:b, 1 group of site:a, 2 schedules of site:a",
+    );
+    expect(listDeletedOfOthers(kept)).toEqual([]);
+    const all = await plan(operator, document, { prunes: "all" });
+    expect(formatOwnedCounts(listDeletedOfOthers(all))).toBe(
+      "1 group of site:b, 1 group of site:a, 2 schedules of site:a",
+    );
+    const own = await plan(operator, document, { prunes: true, owner: "site:b" });
+    expect(listDeletedOfOthers(own, "site:b")).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** How many outcomes a worker keeps in etcd, as the definition says. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TaskResult } from "../../../src/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
@@ -56,4 +57,25 @@ test("a changed limit counts from the next outcome on", async () => {
   fixture.clock.set(START + 6 * MINUTE);
   await worker.waitForOutcomes(7);
   expect(await listMinutes()).toEqual([6, 5]);
+});
+
+test("an occurrence whose leases are not granted is known to be due since its first start", async () => {
+  await fixture.add("job", { leases: ["db=1"] });
+  const answers: TaskResult[] = [
+    { result: "released", wait: 1_000 },
+    { result: "released", wait: 1_000 },
+    { result: "ok" },
+  ];
+  const worker = fixture.startWorker(async () => answers.shift() ?? { result: "ok" });
+  const readOpen = async () => {
+    const { kvs } = await fixture.store.readRange({ key: fixture.keys.due("job") });
+    return JSON.parse(kvs[0]?.value ?? "").open?.[0];
+  };
+  for (const count of [1, 2]) {
+    await worker.waitForOutcomes(count);
+    expect(await readOpen()).toMatchObject({ scheduled: START, refusedSince: START, attempt: 0 });
+    fixture.clock.advance(1_000);
+  }
+  await worker.waitForOutcomes(3);
+  expect(await readOpen()).toBeUndefined();
 });

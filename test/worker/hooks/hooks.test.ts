@@ -27,7 +27,11 @@ function createTestHooks(options: HookOptions = {}, time = clock) {
     commands: createGuardianHost(clock),
     host: "web1.example.com",
   };
-  const made = new Hooks(ports, { onResult: (result) => results.push(result), ...options });
+  const made = new Hooks(ports, {
+    permission: "all",
+    onResult: (result) => results.push(result),
+    ...options,
+  });
   onTestFinished(() => made.close(0));
   return { hooks: made, log, results };
 }
@@ -128,6 +132,32 @@ test("the worker's hooks are called for every schedule, beside its own, and can 
   await made.close();
   expect(calls.slice(2).map(({ path }) => path)).toEqual(["/new"]);
 });
+
+test.each(["addresses", "none"] as const)(
+  "with the permission %s, no command of a schedule runs, and it can change",
+  async (permission) => {
+    const { url, calls } = await startServer(answerStatus(204));
+    const path = join(createTestFolder(), "word");
+    const touch = ["touch", path];
+    const { hooks: made, log, results } = createTestHooks({ permission });
+    made.handleEvent(buildStarted({}, { hooks: { start: touch } }));
+    made.handleEvent(buildEnded({}, {}, { hooks: { success: url } }));
+    const isCalled = permission === "addresses";
+    const expected = isCalled ? ["refused", "ok"] : [];
+    await waitUntil("the address is called", () => results.length >= expected.length);
+    expect(results).toEqual(expected);
+    expect(calls).toHaveLength(Number(isCalled));
+    expect(log.list.length, "a test is not warned").toBe(Number(isCalled));
+    made.replace({ success: touch });
+    made.handleEvent(buildEnded());
+    await waitUntil("the worker's own command has run", () => existsSync(path));
+    rmSync(path);
+    made.replace({}, "all");
+    made.handleEvent(buildStarted({}, { hooks: { start: touch } }));
+    await made.close();
+    expect(existsSync(path)).toBe(true);
+  },
+);
 
 test.each([
   [500, 2, "it answered 500"],

@@ -1,4 +1,4 @@
-import { formatBriefDuration } from "../../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
@@ -10,6 +10,7 @@ import { parsePlan } from "../../../schedule/plan.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { listStates } from "../../../schedule/state/host-states.ts";
 import { isFailure, NO_OUTCOMES, type OccurrenceOutcome } from "../../../schedule/state/outcome.ts";
+import { findMissedRuns, formatMissedRuns, type MissedRuns } from "../../../site/state/missed-runs.ts";
 import { type Execution, findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import type { CommandExecutor } from "../../frame/command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../../frame/read-snapshot.ts";
@@ -43,7 +44,8 @@ async function readSchedules(context: CommandContext<CheckScheduleFlags>): Promi
   const { names, snapshot } = isSelection
     ? await readSelected(context, given, tags)
     : await readNamed(context, given);
-  const jobs = names.flatMap((name) => listScheduleRuns(snapshot, name));
+  const wall = context.clock.getWallTime();
+  const jobs = names.flatMap((name) => listScheduleRuns(snapshot, name, wall));
   const { revision } = snapshot;
   if (flags.expect !== true) return { jobs, revision };
   const lacking = given.find((name) => isUnbounded(snapshot.schedules.get(name)?.value));
@@ -51,7 +53,6 @@ async function readSchedules(context: CommandContext<CheckScheduleFlags>): Promi
     throw new UsageError(
       `schedule ${quoteText(lacking)} does not say how long a run should take; leave out --expect, or set it: signalbox schedule edit`,
     );
-  const wall = context.clock.getWallTime();
   return { jobs: jobs.map((job) => ({ ...job, deviation: findDeviation(snapshot, job, wall) })), revision };
 }
 
@@ -61,7 +62,7 @@ async function readSelected(
   given: readonly string[],
   tags: readonly string[],
 ): Promise<ChosenSchedules> {
-  const more = [context.keys.getOutcomesRange()];
+  const more = [context.keys.outcomeHistories()];
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
   const selected = [...snapshot.schedules].filter(([, { value }]) =>
@@ -124,8 +125,8 @@ function findDeviation(
   return { isRunning: false, detail: `its last run took ${took} (${last.deviation})${expected}` };
 }
 
-/** Lists the runs of a schedule; if it runs on every host, those of each host. */
-function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
+/** Lists the runs of a schedule; if it runs on every host, those of each host. @param wall  ms since the epoch */
+function listScheduleRuns(snapshot: Snapshot, name: string, wall: number): RecentRuns[] {
   const [kept, due] = [snapshot.schedules.get(name), snapshot.dues.get(name)];
   const fault = kept && findStoredFault(kept, due);
   if (fault !== undefined) return [{ kind: "schedule", name, fault, runs: [], runningSince: undefined }];
@@ -133,12 +134,22 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
   const isAtBoot = runsAtBoot(kept?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
   const executions = snapshot.executions.get(name) ?? [];
+  const missed = findMissedRuns({ definition: kept?.value, due: due?.value, executions }, wall);
   return states.map(([host, state]) => {
     const isHere = (one: { host?: string } | undefined) => host === undefined || one?.host === host;
     const own = outcomes.filter(isHere);
     const running = executions.filter(({ value }) => isHere(value));
-    return { ...(host !== undefined && { host }), ...toScheduleRuns(name, state, own, running, isAtBoot) };
+    const [first] = missed.filter((one) => one.host === host);
+    return {
+      ...(host !== undefined && { host }),
+      ...(first !== undefined && { missed: describeMissedRuns(first) }),
+      ...toScheduleRuns(name, state, own, running, isAtBoot),
+    };
   });
+}
+
+function describeMissedRuns(missed: MissedRuns): string {
+  return `nothing has run since ${formatInstant(missed.since)}: ${formatMissedRuns(missed)}`;
 }
 
 /** Lists runs. The last result of the state is included even if its outcomes were lost. */
@@ -156,7 +167,10 @@ function toScheduleRuns(
     kind: "schedule",
     name,
     runningSince: oldest?.value?.since,
-    firstDue: outcomes.length === 0 || isAtBoot ? findNextStart(due) : undefined,
+    firstDue:
+      runs.length === 0 || isAtBoot
+        ? ((isAtBoot ? undefined : due.skipped?.since) ?? findNextStart(due))
+        : undefined,
     ...(isAtBoot && { isAtBoot }),
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };

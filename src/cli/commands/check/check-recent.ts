@@ -49,6 +49,7 @@ const checkSchedule = declareCommand({
   about: [
     "Reads the history of the schedule. Only the result ok counts as a success. --tag and --all leave out jobs, and schedules that an operator has" +
       " paused, or that only run when they are triggered or after others.",
+    "What was due and skipped counts, if nothing has started since: 2 if nothing has ever succeeded, else 1.",
     "A schedule of @reboot is checked on each host: its last run must have succeeded, and must end within --within of the boot.",
     CODES,
   ],

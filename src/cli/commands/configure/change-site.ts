@@ -8,9 +8,12 @@ import { formatCalendarChange } from "../../../site/operate/calendar-changes.ts"
 import { formatOperator, readAuditSince, type SiteAction } from "../../../site/operate/operator-action.ts";
 import {
   applySite,
+  formatOwnedCounts,
   formatSiteCounts,
   isEmptyPlan,
+  listDeletedOfOthers,
   listEffects,
+  listKeptOfOthers,
   planSite,
   type SiteChanges,
   type SitePlan,
@@ -142,8 +145,8 @@ export async function changeSite(
   const seen = await prepareSeen(current);
   if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
     return await refuseChange({ ...seen, since: seen.read.revision }, current);
-  if (isEmptyPlan(current.plan)) return createSiteOutcome("nothing", current, [draft.nothing]);
   const notes = await listNotes(current);
+  if (isEmptyPlan(current.plan)) return createSiteOutcome("nothing", current, [draft.nothing], { notes });
   const lines = listLines(current, context.clock.getWallTime());
   const counts = draft.terms.isSingle ? [] : [formatSiteCounts(current.plan)];
   if (flags["dry-run"])
@@ -240,7 +243,8 @@ function formatAuditOutcome(part: PreparedSite): string {
   const told = draft.terms.isSingle
     ? [...listChanges({ ...part, plan: { ...plan, schedules: [] } }), ...moved].join("; ")
     : formatSiteCounts(plan);
-  return plan.config.length === 0 || hits === "" ? told : `${told}; ${hits}`;
+  const all = [told, ...listDeletedOwners(part)].join("; ");
+  return plan.config.length === 0 || hits === "" ? all : `${all}; ${hits}`;
 }
 
 /**
@@ -273,9 +277,15 @@ async function refuseChange(
 
 /** Lists and prints the notes. */
 async function listNotes({ context, draft, plan, impact }: PreparedSite): Promise<string[]> {
+  const kept = formatOwnedCounts(listKeptOfOthers(plan.stored, draft.document, draft.terms));
   const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
   const found = await listChangeNotes(context, plan.schedules, new Set(added));
-  const notes = [...(draft.notes ?? []), ...impact.notes, ...found];
+  const notes = [
+    ...(draft.notes ?? []),
+    ...(kept === "" ? [] : [`not deleted, because it has an owner: ${kept}; to delete it too: --prune=all`]),
+    ...impact.notes,
+    ...found,
+  ];
   for (const note of notes.slice(0, MAX_PRINTED_NOTES)) context.printMessage(`note: ${note}`);
   if (notes.length > MAX_PRINTED_NOTES)
     context.printMessage(`note: and ${notes.length - MAX_PRINTED_NOTES} more notes; --json prints all`);
@@ -299,7 +309,17 @@ function createSiteOutcome(
 
 /** Lists what is changed and what that affects, for people. @param wall  as in `formatAffectedRuns` */
 function listLines(prepared: PreparedSite, wall: number | undefined): string[] {
-  return [...listChanges(prepared), ...formatAffectedRuns(prepared.impact.affected, wall)];
+  return [
+    ...listChanges(prepared),
+    ...listDeletedOwners(prepared),
+    ...formatAffectedRuns(prepared.impact.affected, wall),
+  ];
+}
+
+/** Lists one line with the number and the owners of what is deleted and belongs to others. */
+function listDeletedOwners({ draft, plan }: PreparedSite): string[] {
+  const others = listDeletedOfOthers(plan, draft.terms.owner);
+  return others.length === 0 ? [] : [`deletes what has other owners: ${formatOwnedCounts(others)}`];
 }
 
 function listChanges({ read, plan }: PreparedSite): string[] {

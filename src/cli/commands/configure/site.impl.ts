@@ -116,12 +116,12 @@ export const editSite = createActionCommand<EditSiteFlags>(async (interruptible)
         action: "edit",
         kinds,
         document: selectParts(document, kinds),
-        terms: { prunes: true, isEdit: true },
+        terms: { prunes: "all", isEdit: true },
         opened,
       }),
     isSettled: ({ result }) =>
       result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing"),
-    describeNextStep: (path) => `to see what it would change now: signalbox diff --prune ${path}`,
+    describeNextStep: (path) => `to see what it would change now: signalbox diff --prune=all ${path}`,
   });
 });
 
@@ -137,7 +137,7 @@ export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(asy
   if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
   for (const note of notes) context.printMessage(`${name}: ${note}`);
   if ("faults" in input) return input.faults;
-  const terms = { prunes: context.flags.prune === true };
+  const terms = { prunes: readPrune(context.flags.prune) };
   return await changeSite(context, { ...SITE_TARGET, action: "import", ...input, terms });
 });
 
@@ -166,11 +166,19 @@ type DocumentFlags = Partial<Pick<ApplySiteFlags, "owner" | "adopt" | "prune" | 
 
 function readTerms({ owner, adopt, prune }: DocumentFlags): SiteTerms {
   if (adopt && owner === undefined) throw new UsageError("--adopt needs --owner: who takes it over?");
+  if (prune === "all" && owner !== undefined)
+    throw new UsageError(
+      `--prune=all deletes what others own, so --owner ${quoteText(owner)} excludes it; write --prune, or leave out --owner`,
+    );
   return {
     owner: owner === undefined ? undefined : `site:${validateName("owner", owner)}`,
     adopts: adopt === true,
-    prunes: prune === true,
+    prunes: readPrune(prune),
   };
+}
+
+function readPrune(prune: "own" | "all" | true | undefined): SiteTerms["prunes"] {
+  return prune === "all" ? prune : prune !== undefined;
 }
 
 function selectKinds(only: readonly string[] | undefined): SiteKinds {

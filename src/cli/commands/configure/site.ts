@@ -8,12 +8,17 @@ const KIND_FLAGS = declareFlags({
   "--only KIND": { isRepeatable: true, choices: SITE_KINDS, help: "only what is of this kind" },
 });
 
+const PRUNES = ["own", "all"] as const;
+const PRUNE_FLAG = {
+  choices: PRUNES,
+  help: "also delete what is not in the file and belongs to the owner, or, without --owner, to nobody; all: whoever owns it (default: own)",
+} as const;
+
 const SITE_FLAGS = declareFlags({
   "--owner TEAM":
     "own everything in the file, so that files of other owners cannot change it (default: the file may change everything)",
   "--adopt": "also take over what exists and has no owner, or another one",
-  "--prune":
-    "also delete what belongs to the owner and is not in the file; without --owner, everything that is not in the file",
+  "--prune[=WHICH]": PRUNE_FLAG,
   ...KIND_FLAGS,
 });
 
@@ -63,6 +68,7 @@ const applySite = declareCommand({
     "signalbox apply site.yaml --dry-run": "what would change?",
     "signalbox apply web.yaml --owner web --prune --yes":
       "in CI: exactly what the file has, and nothing of other teams",
+    "signalbox apply site.yaml --prune=all": "exactly what the file has, whoever owns the rest",
   },
   load: async () => (await import("./site.impl.ts")).applySiteFile,
 });
@@ -119,7 +125,10 @@ const editSite = declareCommand({
 });
 
 const IMPORT_SWITCHMAN_FLAGS = declareFlags({
-  "--prune": "also delete what the document does not have",
+  "--prune[=WHICH]": {
+    choices: PRUNES,
+    help: "also delete what the document does not have and nobody owns; all: whoever owns it (default: own)",
+  },
   ...ACTION_FLAGS,
 });
 

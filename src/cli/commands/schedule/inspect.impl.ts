@@ -213,7 +213,7 @@ async function readChosenOutcomes(
   given: string | undefined,
 ): Promise<OutcomeHistories> {
   if (given === undefined)
-    return await readOutcomes(context, [context.keys.getOutcomesRange()], undefined, context.signal);
+    return await readOutcomes(context, [context.keys.outcomeHistories()], undefined, context.signal);
   const { id, outcomes } = await readSchedule(context, given);
   return new Map([[id, outcomes]]);
 }

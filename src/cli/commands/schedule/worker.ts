@@ -15,7 +15,7 @@ const WORKER_FLAGS = declareFlags({
     help: "maximum number of tasks at a time (default: 4)",
   },
   "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
-  "--no-commands": "do not run schedules that have a command",
+  "--no-commands": "run no commands of schedules and their hooks",
   "--accept-role-bypass": "run them although etcd does not enforce roles, see docs/etcd.md",
   "--mask REGEX": {
     isRepeatable: true,

@@ -211,7 +211,7 @@ async function readRuns(context: CommandContext, ranges: readonly KeyRange[]): P
 async function readNamedRun(context: CommandContext, run: string): Promise<OutputRun[]> {
   const { keys, signal } = context;
   const found: OutputRun[] = [];
-  const ranges = [keys.locks(), keys.resources(), keys.runnings(), keys.histories(), keys.getOutcomesRange()];
+  const ranges = [keys.locks(), keys.resources(), keys.runnings(), keys.histories(), keys.outcomeHistories()];
   for (const range of ranges) {
     for await (const { kvs } of readPages(context, range, { signal }))
       found.push(...kvs.flatMap((kv) => toOutputRuns(context, kv)).filter((one) => one.run === run));

@@ -202,7 +202,7 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
  */
 async function addPastUses(context: CommandContext, snapshot: Snapshot, name: string): Promise<Snapshot> {
   const { keys, signal } = context;
-  const ranges = [keys.histories(), keys.getOutcomesRange()];
+  const ranges = [keys.histories(), keys.outcomeHistories()];
   const builder = new SnapshotBuilder(keys, [], ranges);
   const field = `${JSON.stringify(name)}:`;
   const sink: Sink = {

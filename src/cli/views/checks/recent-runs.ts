@@ -29,6 +29,8 @@ export interface RecentRuns {
   isAtBoot?: boolean;
   /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */
   deviation?: { isRunning: boolean; detail: string } | undefined;
+  /** What was due and has not run since, as the rest of a sentence. */
+  missed?: string | undefined;
   /** Why a schedule cannot run: one of its keys is missing, or cannot be read. */
   fault?: string | undefined;
 }
@@ -57,7 +59,7 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const dueFor = job.firstDue === undefined ? undefined : limit.wall - job.firstDue;
   const { deviation } = job;
   if (deviation?.isRunning) return about.failure(deviation.detail, formatInspectCommand(job));
-  if (last === undefined && dueFor !== undefined && dueFor <= limit.within)
+  if (last === undefined && dueFor !== undefined && dueFor <= limit.within && job.missed === undefined)
     return about.ok(`has not run yet; its first run ${formatDueTime(limit.wall - dueFor, limit)}`);
   if (last === undefined && dueFor === undefined && job.isAtBoot)
     return about.ok("has not run yet; it runs at the next boot of its host");
@@ -66,6 +68,11 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
     return about.failure(...describeMissing(job, success, limit));
   if (deviation !== undefined && last?.isSuccess)
     return about.warning(deviation.detail, formatInspectCommand(job));
+  if (job.missed !== undefined)
+    return about.warning(
+      `${job.missed}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
+      formatInspectCommand(job),
+    );
   const decisive = job.runs.find(({ isNeutral }) => !isNeutral);
   if (decisive === undefined || decisive.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
@@ -101,9 +108,11 @@ function describeMissing(
     success === undefined
       ? formatMissingSuccess(job)
       : `the last success was ${formatTimeSinceEnd(success, limit)}`;
+  const missed = job.missed === undefined ? [] : [job.missed];
+  const facts = last === undefined && job.missed !== undefined ? missed : [before, ...missed];
   return [
-    [`no run succeeded within ${formatDuration(limit.within)}`, before, ...failed, ...running].join("; "),
-    last === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
+    [`no run succeeded within ${formatDuration(limit.within)}`, ...facts, ...failed, ...running].join("; "),
+    last === undefined && job.missed === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
   ];
 }
 

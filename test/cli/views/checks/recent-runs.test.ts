@@ -116,6 +116,15 @@ describe("judgeRecentRuns", () => {
     expect(judgeRecentRuns(job([ended(1, 3)], { firstDue: NOW - ago }), limit).level).toBe("failure");
   });
 
+  test.each([
+    [[], "failure", "no run succeeded within 1d1h; 3 were skipped"],
+    [[ended(26)], "failure", "no run succeeded within 1d1h; the last success was 1d2h ago; 3 were skipped"],
+    [[ended(3)], "warning", "3 were skipped; it succeeded 3h ago"],
+  ] as const)("what was due and did not run counts, beside %j", (runs, level, detail) => {
+    const found = judgeRecentRuns(job([...runs], { missed: "3 were skipped", firstDue: NOW - HOUR }), limit);
+    expect(found).toMatchObject({ level, detail });
+  });
+
   test("the remedy is a line to copy, also where the finding is about one host of a schedule", () => {
     const remedy = (more: Partial<RecentRuns>) =>
       judgeRecentRuns(job([ended(26)], { name: "a b", ...more }), limit).remedy;

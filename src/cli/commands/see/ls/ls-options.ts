@@ -2,7 +2,13 @@ import { UsageError } from "../../../../core/base/errors.ts";
 import { quoteText, suggestNearest } from "../../../../core/base/text.ts";
 import type { Call } from "../../../frame/command.ts";
 import { renderTextTable } from "../../../frame/table.ts";
-import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
+import {
+  addFieldWords,
+  addStart,
+  describeMissingWord,
+  parseRowFilter,
+  type RowFilter,
+} from "../../../views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
 import type { AnyView } from "../../../views/view.ts";
 import { ON_DEMAND } from "../grid.ts";
@@ -45,6 +51,8 @@ function parseFilterFlags<R>(
 ): RowFilter {
   const filter = parseRowFilter([...words, ...more].join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
+  for (const [flag, word] of Object.entries({ "--host": host, "--state": state }))
+    if (word === "") throw new UsageError(describeMissingWord(flag));
   // The value of a flag is one word, even if it contains spaces.
   const all = addFieldWords(filter, { host, state });
   const from = since?.(now);

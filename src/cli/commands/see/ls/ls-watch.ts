@@ -192,7 +192,10 @@ class LiveTable<R> {
   /** Renders as many rows as fit, then the number of the remaining rows. */
   #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
-      const text = this.#options.filter.terms.length > 0 ? "No row matches the filter." : this.#view.empty;
+      const { empty, elsewhere } = this.#view;
+      const none =
+        elsewhere === undefined ? "No row matches the filter." : `No row matches the filter. ${elsewhere}.`;
+      const text = this.#options.filter.terms.length > 0 ? none : empty;
       return [cleanToWidth(text, style.width)];
     }
     const shown = this.#sortRows(rows);

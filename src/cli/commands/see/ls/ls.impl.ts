@@ -20,8 +20,8 @@ import { formatJsonText } from "../../../frame/json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../../frame/read-snapshot.ts";
 import { type CommandContext, createMessagePrinter } from "../../../frame/store-command.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
-import { isFilterMatch } from "../../../views/filter.ts";
-import { historyView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
+import { findStart, isFilterMatch } from "../../../views/filter.ts";
+import { archiveView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
 import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
@@ -62,7 +62,9 @@ function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
     const options = parseListOptions(context, view, context.clock.getWallTime());
     checkOutputFlags(flags);
     if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
-    await printRows(context, view, await readViewRows(context, view, options), options);
+    const reading = await readViewRows(context, view, options);
+    await printRows(context, view, reading, options);
+    if (reading.gap !== undefined) context.printMessage(`note: ${reading.gap}`);
     return EXIT.ok;
   });
 }
@@ -77,7 +79,7 @@ async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Prom
   if (path === undefined)
     throw new UsageError("no archive is configured: set archiveFile, or write --archive=FILE");
   const wall = Date.now();
-  const options = parseListOptions(call, historyView, wall);
+  const options = parseListOptions(call, archiveView, wall);
   checkOutputFlags(flags);
   const empty = new SnapshotBuilder(createKeys(values.prefix), []).getSnapshot();
   const printMessage = createMessagePrinter(call, io);
@@ -87,7 +89,7 @@ async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Prom
     ),
   );
   const reading = { source: { archive: path }, rows, viewContext: buildViewContext(empty, wall) };
-  await printRows({ ...call, io }, historyView, reading, options);
+  await printRows({ ...call, io }, archiveView, reading, options);
   return EXIT.ok;
 }
 
@@ -147,7 +149,9 @@ async function printTable<R>(
 ): Promise<void> {
   const style = detectOutputStyle(io, { ...flags, bars: flags.macros });
   const others = new Set<string>();
+  let hasOthers = false;
   const rows = await collectRows(reading, view, options, (row) => {
+    hasOthers = true;
     for (const state of view.getFacets(row).states) others.add(state);
   });
   const { viewContext } = reading;
@@ -157,10 +161,12 @@ async function printTable<R>(
     if (!io.writeOutput(`${lines.join("\n")}\n`)) return;
   }
   if (verbosity < 0) return;
-  if (rows.length === 0 && others.size === 0) io.writeError(`${view.empty}\n`);
+  if (rows.length === 0 && !hasOthers) io.writeError(`${view.empty}\n`);
   else if (rows.length === 0) {
     const states = [...others].join(", "); // an alternative: a filter accepts them
-    io.writeError(`No row matches the filter. The states of the other rows: ${states}.\n`);
+    const what = states === "" ? "" : ` The states of the other rows: ${states}.`;
+    const where = view.elsewhere === undefined ? "" : ` ${view.elsewhere}.`;
+    io.writeError(`No row matches the filter.${what}${where}\n`);
   }
   if (style.marks !== undefined)
     for (const line of view.listRemarks?.(viewContext) ?? [])
@@ -232,6 +238,8 @@ interface ViewRows<R> {
   source: object;
   viewContext: ViewContext;
   rows: AsyncIterable<R> | readonly R[];
+  /** That there may be more rows within the time of the filter. */
+  gap?: string | undefined;
 }
 
 /**
@@ -259,7 +267,9 @@ async function readViewRows<R>(
       viewContext,
       rows: streamQueueRows(context, view, { snapshot, viewContext, all: options.all }),
     };
-  return { source, viewContext, rows: view.buildRows(snapshot, viewContext) };
+  const from = findStart(options.filter);
+  const gap = from === undefined ? undefined : view.describeGap?.(snapshot, from);
+  return { source, viewContext, rows: view.buildRows(snapshot, viewContext), gap };
 }
 
 /** What rows of queues need besides their queue. `all`: also those of locks and resources that are free. */

@@ -72,8 +72,11 @@ export const ls = declareCommand({
     "signalbox ls queues host:web1": "who waits on web1",
     "signalbox ls queues 'wait:>5m' '!host:web1'": "who waits for more than 5 minutes, except on web1",
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
-    "signalbox ls history state:failed --since 8h": "which runs failed in the last 8 hours?",
-    "signalbox ls history invoices": "the last runs of a lock; at most 20 are kept for each",
+    "signalbox ls history state:failed --since 8h":
+      "which runs of locks and schedules failed in the last 8 hours?",
+    "signalbox ls history state:failed --columns ended,lock,schedule,run,output":
+      "what they wrote last; signalbox logs RUN has more",
+    "signalbox ls history invoices": "the last runs of a lock or a schedule; 20 are kept of each",
     "signalbox ls history --archive backup state:failed":
       "all failures of a schedule that a worker here has archived",
     "signalbox ls statistics --sort -busy": "which locks are a bottleneck?",

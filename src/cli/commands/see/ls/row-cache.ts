@@ -23,6 +23,7 @@ const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
   runnings: ["executions"],
   workers: ["workers"],
   calendars: ["calendars"],
+  outcomeHistories: ["outcomes"],
 } as const;
 /** The parts that the rows of one queue depend on, besides the queue. */
 const SHARED_PARTS = ["resources", "groups", "drains"] as const;
