@@ -230,6 +230,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "file/worker-file.ts",
         "hooks/call-hook.ts",
         "hooks/hook-payload.ts",
+        "hooks/hooks.ts",
       ],
       "the worker of the library: its engine and its handlers": [
         "engine/schedule-worker.ts",
