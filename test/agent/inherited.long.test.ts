@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
-import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { createCleanEnv, type SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { readProcess } from "../../src/process/guarded-command/processes.ts";
@@ -73,6 +73,15 @@ function startFrom(script: string, { name, words, env }: Way, command: string[])
 
 const execute = (...args: Parameters<typeof startFrom>) => startFrom(...args).ended;
 
+/** Prints what a program inherits besides descriptors, as the kernel shows it. */
+const SHOW_STATE = [
+  "sh",
+  "-c",
+  `cat /proc/self/limits /proc/self/oom_score_adj /proc/self/coredump_filter
+grep -E '^(Umask|Groups|Sig(Ign|Blk|Cgt)|Cap|NoNewPrivs|Seccomp|Cpus_allowed|Mems_allowed|CoreDumping|THP)' /proc/self/status
+nice; pwd; grep flags /proc/self/fdinfo/0`,
+];
+
 describe.each(WAYS)("$name", (way) => {
   test.each([
     ["of its caller", "exec 3<<<three 4<<<four 63<<<63 200<<<200", "cat <&4; cat <&3; cat <&63; cat <&200;"],
@@ -125,6 +134,41 @@ describe.each(WAYS)("$name", (way) => {
     killProcess(running.pid, "SIGHUP");
     killProcess(running.pid, "SIGUSR1");
     expect(await running.ended).toMatchObject({ code: 3, signal: null });
+  });
+
+  test.each([
+    ["blocks", ""],
+    ["does not block", "fcntl($_, F_SETFL, O_RDWR | O_NONBLOCK) for *STDIN, *STDOUT;"],
+  ])(
+    "the command has the limits, the umask, the priority and the signals of its caller; its standard input %s, and standard output afterwards",
+    async (_, streams) => {
+      const script = `ulimit -Sn 200; ulimit -Sc 7; umask 027; trap '' HUP; exec nice -n 1 perl -e 'use Fcntl; ${streams} system @ARGV; printf "%o", fcntl(STDOUT, F_GETFL, 0)' "$@"`;
+      const direct = spawnSync("bash", ["-c", script, "bash", ...SHOW_STATE], {
+        encoding: "utf8",
+        input: "",
+      });
+      expect(direct.status).toBe(0);
+      expect(await execute(script, way, SHOW_STATE)).toMatchObject({ code: 0, stdout: direct.stdout });
+    },
+  );
+
+  test("the command has the variables for Node of its caller, and signalbox has not", async () => {
+    const variables = {
+      NODE_OPTIONS: "--inspect=127.0.0.1:0 --require=/nowhere.cjs",
+      NODE_DEBUG: "net",
+      NODE_PATH: "/x",
+    };
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
+    const end = await execute(`export ${assignments.join(" ")}`, way, [
+      "sh",
+      "-c",
+      "env | grep -a NODE_ | sort",
+    ]);
+    const expected = spawnSync("sh", ["-c", "env | grep NODE_ | sort"], {
+      env: { ...createCleanEnv(), ...variables },
+      encoding: "utf8",
+    });
+    expect(end).toMatchObject({ code: 0, stdout: expected.stdout, stderr: "" });
   });
 
   test("a stop by the terminal stops run and command until both are continued; a new size of it is passed on", async () => {

@@ -2,7 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex, type Readable } from "node:stream";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/locate.ts";
-import { type CommandSpec, type OutputCopies, parseInherited, type Streams } from "./command.ts";
+import {
+  type CommandSpec,
+  INHERITED_VARIABLE,
+  type OutputCopies,
+  parseInherited,
+  type Streams,
+} from "./command.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /**
@@ -100,7 +106,8 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const own = spec.streams === undefined ? ("inherit" as const) : "pipe";
   const { inherited = parseInherited(), isForeground = false } = spec;
   try {
-    const words = [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words];
+    const { limits } = parseInherited(process.env[INHERITED_VARIABLE]);
+    const words = [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...limits, ...inherited.words];
     return spawn(binary, isForeground ? [...words, FOREGROUND_WORD] : words, {
       argv0: GUARDIAN_NAME,
       detached: !isForeground,

@@ -49,6 +49,7 @@ interface Addon {
   /** Returns the numbers of a peer. */
   readPeer(descriptor: number): number[] | number;
   readBootTime(): number;
+  unblockSignal(number: number): void;
   openProcess(pid: number): number;
   signalProcess(pidfd: number, signal: number): number;
 }
