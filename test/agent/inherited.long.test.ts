@@ -1,6 +1,6 @@
 /** What a command gets from the caller besides the standard streams, in all ways in which a run can be started. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
@@ -11,6 +11,7 @@ import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { readProcess } from "../../src/process/guarded-command/processes.ts";
 import { findGuardians } from "../process/helpers.ts";
+import { putDueSchedule, waitForFile, waitForOutcomes } from "../safety/support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -196,6 +197,52 @@ describe.each(WAYS)("$name", (way) => {
     await shell.waitForOutput("size");
     writeFileSync(out, "");
     expect((await shell.ended).stdout).toMatch(/^ended 4$/m);
+  });
+});
+
+describe("what else is started has the limits and the variables of the caller", () => {
+  const show = "ulimit -Sn; ulimit -Sc; echo $NODE_OPTIONS $SIGNALBOX_CALLER_NODE_OPTIONS";
+  const prepare = ["bash", "-c", 'ulimit -Sn 200; ulimit -Sc 7; exec "$@"', "bash"];
+  const options = { launcher: {}, before: prepare, env: { ...alone, NODE_OPTIONS: "--no-deprecation" } };
+  const expected = "200\n7\n--no-deprecation\n";
+  const writeProgram = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o755 });
+    return path;
+  };
+
+  test("tasks, modules and hooks of a worker", async () => {
+    const called = join(folder, "called");
+    const text = `process.on("SIGUSR1", () => console.log("got it"));
+      export default async () => {
+        console.log(process.execArgv.join(), process.env.NODE_OPTIONS);
+        setTimeout(() => process.kill(process.pid, "SIGUSR1"));
+        const alive = setInterval(() => {}, 1000);
+        await new Promise((resolve) => process.once("SIGUSR1", resolve));
+        clearInterval(alive);
+      };`;
+    const handlers = [{ type: "m", module: writeProgram("module.mjs", text) }];
+    const hooks = { success: ["bash", "-c", `(${show}) >${called}.new; mv ${called}.new ${called}`] };
+    const file = writeProgram("worker.json", JSON.stringify({ handlers, hooks }));
+    const worker = namespace.start(["worker", "--handlers", file], options);
+    await putDueSchedule(namespace, "task", { command: ["bash", "-c", show] });
+    expect(await waitForOutcomes(namespace, "task")).toMatchObject([{ tail: expected.trim() }]);
+    await waitForFile(called);
+    expect(readFileSync(called, "utf8")).toBe(expected);
+    await putDueSchedule(namespace, "m", { type: "m" });
+    expect(await waitForOutcomes(namespace, "m")).toMatchObject([
+      { result: "ok", tail: "--disable-sigusr1 --no-deprecation\ngot it" },
+    ]);
+    await worker.end();
+  });
+
+  test("an editor", async () => {
+    const shown = join(folder, "shown");
+    const editor = writeProgram("editor", `#!/bin/bash\n(${show}) >${shown}\n`);
+    await namespace.expectDone("schedule add edited @daily -- x");
+    const env = { ...options.env, EDITOR: editor, VISUAL: "" };
+    await namespace.start("schedule edit edited --yes", { ...options, env }).ended;
+    expect(readFileSync(shown, "utf8")).toBe(expected);
   });
 });
 

@@ -50,6 +50,8 @@ interface Addon {
   readPeer(descriptor: number): number[] | number;
   readBootTime(): number;
   unblockSignal(number: number): void;
+  /** Returns the limit before. */
+  setSoftLimit(resource: number, soft: number): number;
   openProcess(pid: number): number;
   signalProcess(pidfd: number, signal: number): number;
 }
