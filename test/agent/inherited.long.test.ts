@@ -236,6 +236,17 @@ describe("what else is started has the limits and the variables of the caller", 
     await worker.end();
   });
 
+  test("but signalbox itself may write no core dump", async () => {
+    const running = startFrom("ulimit -Sc unlimited", { name: "core", words: run, env: alone }, [
+      "sh",
+      "-c",
+      "echo up; exec sleep 1000",
+    ]);
+    await running.waitForOutput("up");
+    expect(readFileSync(`/proc/${running.pid}/limits`, "utf8")).toMatch(/^Max core file size +1 /m);
+    await running.end();
+  });
+
   test("an editor", async () => {
     const shown = join(folder, "shown");
     const editor = writeProgram("editor", `#!/bin/bash\n(${show}) >${shown}\n`);
