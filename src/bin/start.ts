@@ -25,11 +25,12 @@ if (process.argv[2]?.startsWith("-"))
 
 const [, , command] = process.argv;
 
+const OF_WORKER: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1", "SIGUSR2"];
 /** Signals that tell a service to read or open a file again. It has done neither yet. */
 const RELOADING: Readonly<Record<string, readonly NodeJS.Signals[]>> = {
   agent: ["SIGUSR2"],
-  perfectsched: ["SIGUSR2"],
-  worker: ["SIGHUP", "SIGUSR1", "SIGUSR2"],
+  perfectsched: OF_WORKER,
+  worker: OF_WORKER,
 };
 // They must not end it before it listens to them.
 for (const name of RELOADING[command ?? ""] ?? []) process.on(name, () => {});

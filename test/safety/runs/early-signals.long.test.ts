@@ -1,5 +1,7 @@
 /** Signals that arrive while a program starts: none opens Node's debugger, and none is lost. */
-import { mkdirSync, readlinkSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -103,6 +105,24 @@ test("a worker reads its file again at a USR1 that arrives while it starts", asy
   expect(worker.output.stderr).not.toMatch(/debugger|inspector/i);
   expect(await worker.end()).toExit(0);
 });
+
+test.each(["SIGHUP", "SIGUSR1", "SIGUSR2"] as const)(
+  "%s does not end a worker that has not read its configuration",
+  async (name) => {
+    const config = cluster.createPath();
+    execFileSync("mkfifo", [config]);
+    const worker = cluster
+      .createNamespace()
+      .start("worker", { ...LAUNCHED, env: { SIGNALBOX_CONFIG: config } });
+    const writer = await open(config, "w"); // when the worker has opened it too
+    worker.kill(name);
+    renameSync(cluster.createPath("{}"), config); // it may read it again
+    await writer.writeFile("{}");
+    await writer.close();
+    await worker.waitForOutput(WORKER_JOINED);
+    expect(await worker.end()).toExit(0);
+  },
+);
 
 test.each([
   ["agent", ["agent", "--agent-socket"], "ready"],
