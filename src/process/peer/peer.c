@@ -145,7 +145,7 @@ static napi_value handle_set_soft_limit(napi_env env, napi_info info) {
   if (napi_get_value_int32(env, arguments[0], &resource) || napi_get_value_double(env, arguments[1], &wanted)) return 0;
   call_kernel(LIMITS, 0, resource, 0, limit, 0);
   double before = (double)limit[0];
-  limit[0] = wanted >= 0x1p63 ? ~0UL : (unsigned long)wanted;
+  limit[0] = wanted >= 0x1p63 ? ~0UL : wanted > 0 ? (unsigned long)wanted : 0;
   if (limit[0] > limit[1]) limit[0] = limit[1];
   call_kernel(LIMITS, 0, resource, (long)limit, 0, 0);
   return napi_create_double(env, before, &result) ? 0 : result;
