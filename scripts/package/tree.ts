@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { NO_DEBUGGER } from "../../src/process/node-options.ts";
+import { NO_DEBUGGER } from "../../src/core/process/node-options.ts";
 import { findMaintainer, renderChangelog, renderCopyright, toDebianVersion } from "./debian-texts.ts";
 import { extractNode } from "./node-runtime.ts";
 import { copyRuntimeModules, renderModuleLicences } from "./npm-modules.ts";

@@ -1,10 +1,10 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import type { Terminal } from "../base/terminal.ts";
-import { clean } from "../base/text.ts";
-import type { CommandIo } from "../commands/command.ts";
-import { readCallerEnvironment } from "../process/caller-environment.ts";
-import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/command.ts";
-import { receiveUsr1 } from "../process/native/signals.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import type { Terminal } from "../core/base/terminal.ts";
+import { clean } from "../core/base/text.ts";
+import { readCallerEnvironment } from "../core/process/caller-environment.ts";
+import { INHERITED_VARIABLE, parseInherited } from "../core/process/guarded-command/command.ts";
+import { receiveUsr1 } from "../core/process/native/signals.ts";
 import { writeAll } from "./write-all.ts";
 
 /**

@@ -4,7 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { receiveUsr1 } from "../process/native/signals.ts";
+import { receiveUsr1 } from "../core/process/native/signals.ts";
 import { LARGEST_CHECKPOINT } from "../schedule/state/checkpoint.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -18,7 +18,7 @@ interface ModuleResult {
 
 const LONGEST_REASON = 500;
 /** Node's exit code when the event loop is empty and a top-level promise is still pending. */
-const UNSETTLED = 13;
+const UNSETTLED_EXIT_CODE = 13;
 const run = process.env.SIGNALBOX_RUN ?? "";
 const checkpointFile = process.env.SIGNALBOX_CHECKPOINT_FILE;
 const ending = new AbortController();
@@ -111,7 +111,7 @@ receiveUsr1(); // as in any other program
 process.on("SIGTERM", () => ending.abort(new Error("the task must end")));
 process.on("exit", (code) => {
   const why =
-    code === 0 || code === UNSETTLED
+    code === 0 || code === UNSETTLED_EXIT_CODE
       ? "its promise was never settled, or it ended the process"
       : `it ended the process with ${code}`;
   reportResult(
