@@ -9,6 +9,7 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/cli/frame/completion/completion.impl.ts";
 import { VERSION } from "../src/core/base/version.ts";
+import { NO_DEBUGGER } from "../src/core/process/node-options.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { adaptInkModules } from "./build/ink-modules.ts";
 import { collectLicences } from "./build/licences.ts";
@@ -26,10 +27,11 @@ interface Bundle {
   entry: string;
   product: string;
   /**
-   * `program`: an executable with a shebang. `function`: a function expression that another program calls. `esm`: an ES
-   * module. `script`: an ES module with a shebang. `console`: a CommonJS module with Ink. Default: a CommonJS module.
+   * `starter`: a CommonJS module that loads the others. `function`: a function expression that another program calls. `esm`:
+   * an ES module. `script`: an ES module that a shell can start. `console`: a CommonJS module with Ink. Default: a CommonJS
+   * module.
    */
-  form?: "program" | "function" | "esm" | "script" | "console";
+  form?: "starter" | "function" | "esm" | "script" | "console";
   /** Imports that are left out of the bundle. */
   without?: string[];
 }
@@ -38,7 +40,7 @@ interface Bundle {
 const bundles: Bundle[] = [
   { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
   { entry: "src/bin/front.ts", product: "dist/front.cjs", form: "function" },
-  { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
+  { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "starter" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
   { entry: "src/bin/agent.ts", product: "dist/agent.cjs" },
   { entry: "src/bin/agent-socket.ts", product: "dist/agent-socket.cjs" },
@@ -126,13 +128,19 @@ const require = makeRequire(import.meta.url);`,
   },
 };
 
+/**
+ * The first lines of a script, which are valid for a shell and in JavaScript: with `#!/usr/bin/env`, not every system can pass
+ * an option to Node.
+ */
+const SCRIPT_START = `#!/bin/sh\n":" //; exec node ${NO_DEBUGGER} "$0" "$@"`;
+
 function getFormOptions(form: Bundle["form"]): BuildOptions {
   switch (form) {
     case "script":
       return { format: "esm" };
     case "esm":
       return ESM;
-    case "program":
+    case "starter":
       return STARTER;
     case "console":
       return CONSOLE;
@@ -162,8 +170,8 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
   for (const file of Object.keys(metafile.inputs)) bundled.add(file);
   const text = outputFiles?.[0]?.text ?? "";
   if (form === "function") replace(product, wrapInFunction(product, text));
-  else if (form === "program") replace(product, `#!/usr/bin/env node\n${text}`, 0o755);
-  else replace(product, text, form === "script" ? 0o755 : undefined); // esbuild keeps the shebang of a script
+  else if (form === "script") replace(product, text.replace(/^#!.*/, SCRIPT_START), 0o755);
+  else replace(product, text);
   report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
 }
 

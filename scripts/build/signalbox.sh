@@ -15,4 +15,4 @@ case $(uname -m) in
 esac
 launcher=${path%/*}/native/$arch/launcher
 if [ -x "$launcher" ]; then exec "$launcher" "$@"; fi
-exec node "${path%/*}/signalbox.cjs" "$@"
+exec node --disable-sigusr1 "${path%/*}/signalbox.cjs" "$@"

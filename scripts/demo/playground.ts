@@ -5,7 +5,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv, PROGRAM } from "../../fixtures/signalbox.ts";
 import { openStore } from "../../src/core/etcd/open.ts";
 import { createRealClock } from "../../src/core/process/clock.ts";
 import { writeHistory, writeTroubles } from "./history.ts";
@@ -47,7 +47,7 @@ export async function runPlayground({ seed, isServed }: PlaygroundOptions): Prom
       console.log(
         "Standard input and output are not a terminal, so the console does not start. In a terminal, type:",
       );
-    console.log(`\n  export SIGNALBOX_ENDPOINTS=${member.clientUrl}\n  ${BUNDLE} console\n`);
+    console.log(`\n  export SIGNALBOX_ENDPOINTS=${member.clientUrl}\n  ${PROGRAM} console\n`);
     console.log("The site runs until Ctrl+C.");
     await ending.promise;
     return 0;

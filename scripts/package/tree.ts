@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { NO_DEBUGGER } from "../../src/core/process/node-options.ts";
 import { findMaintainer, renderChangelog, renderCopyright, toDebianVersion } from "./debian-texts.ts";
 import { extractNode } from "./node-runtime.ts";
 import { copyRuntimeModules, renderModuleLicences } from "./npm-modules.ts";
@@ -98,8 +99,7 @@ async function fillLib(root: string, lib: string, { node: arch }: Target): Promi
   cpSync(join(dist, "native", arch), join(lib, "native", arch), { recursive: true });
   copyRuntimeModules(root, lib);
   await extractNode(root, arch, lib);
-  const scripts = readdirSync(join(lib, "maintenance")).map((name) => join("maintenance", name));
-  for (const program of ["signalbox.cjs", ...scripts]) setInterpreter(join(lib, program));
+  for (const name of readdirSync(join(lib, "maintenance"))) setInterpreter(join(lib, "maintenance", name));
 }
 
 /** Whether a file is code that V8 has compiled for another processor. */
@@ -107,10 +107,10 @@ function isCodeOfOther(path: string, arch: string): boolean {
   return path.endsWith(".code") && !path.endsWith(`-${arch}.code`);
 }
 
-/** The kernel starts the packaged Node directly: `/usr/bin/env` and a search of PATH would be slower. */
+/** The kernel starts the packaged Node directly: a shell and a search of PATH would be slower. */
 function setInterpreter(program: string): void {
   const text = readFileSync(program, "utf8");
-  writeFileSync(program, text.replace(/^#!.*/, `#!/${LIB}/node`), { mode: 0o755 });
+  writeFileSync(program, text.replace(/^#!.*/, `#!/${LIB}/node ${NO_DEBUGGER}`), { mode: 0o755 });
 }
 
 export function write(tree: string, path: string, content: string | Buffer): void {

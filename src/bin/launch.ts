@@ -4,7 +4,7 @@ import { EXIT } from "../core/base/errors.ts";
 import { processIo } from "./process-io.ts";
 
 /** As in package.json's `engines`. */
-const OLDEST_NODE = 22;
+const OLDEST_NODE = "22.14";
 
 /**
  * Runs a program and exits with its exit code.
@@ -27,9 +27,14 @@ export function launch(
 /** Ends the process with a clear message if the Node version is too old. */
 function checkNode(unfit: number): void {
   const { node } = process.versions;
-  if (Number.parseInt(node, 10) >= OLDEST_NODE) return;
+  if (toNumber(node) >= toNumber(OLDEST_NODE)) return;
   processIo.writeMessage(`Node.js ${OLDEST_NODE} or later is needed, this is ${node} (${process.execPath})`);
   process.exit(unfit);
+}
+
+function toNumber(version: string): number {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major * 1_000 + minor;
 }
 
 /**

@@ -2,7 +2,9 @@ import type { CommandIo } from "../cli/frame/command.ts";
 import { EXIT, SignalboxError } from "../core/base/errors.ts";
 import type { Terminal } from "../core/base/terminal.ts";
 import { clean } from "../core/base/text.ts";
+import { readCallerEnvironment } from "../core/process/caller-environment.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../core/process/guarded-command/command.ts";
+import { receiveUsr1 } from "../core/process/native/signals.ts";
 import { writeAll } from "./write-all.ts";
 
 /**
@@ -43,7 +45,7 @@ for (const name of SIGNALS) if (ignored.includes(name)) process.on(name, () => {
 
 /** The input and output of this process, for commands. */
 export const processIo: CommandIo = {
-  env: process.env,
+  env: readCallerEnvironment(),
   writeOutput: (text) => writeStream(text, 1),
   writeBytes: writeStream,
   writeError,
@@ -51,6 +53,7 @@ export const processIo: CommandIo = {
   onSignal(listener) {
     const received = SIGNALS.filter((name) => !ignored.includes(name));
     for (const name of received) process.on(name, listener);
+    receiveUsr1();
     return () => {
       for (const name of received) process.off(name, listener);
     };

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { moveLeadingOptions } from "../cli/syntax/leading-options.ts";
+import { NO_DEBUGGER } from "../core/process/node-options.ts";
 import { cacheCompiledCode } from "./compile-cache.ts";
 import { HEAP_LIMITS } from "./heap-limits.ts";
 
@@ -23,6 +24,17 @@ if (process.argv[2]?.startsWith("-"))
   process.argv.push(...moveLeadingOptions(process.argv.splice(2), [...RUNNERS, "perfectsched"]));
 
 const [, , command] = process.argv;
+
+const OF_WORKER: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1", "SIGUSR2"];
+/** Signals that tell a service to read or open a file again. It has done neither yet. */
+const RELOADING: Readonly<Record<string, readonly NodeJS.Signals[]>> = {
+  agent: ["SIGUSR2"],
+  perfectsched: OF_WORKER,
+  worker: OF_WORKER,
+};
+// They must not end it before it listens to them.
+for (const name of RELOADING[command ?? ""] ?? []) process.on(name, () => {});
+
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
 else if (command === "agent")
@@ -52,7 +64,7 @@ function canParse(): boolean {
 function startLimited(limits: readonly string[], start: () => void, canReplace = true): void {
   const { execArgv, execPath, argv, env } = process;
   if (canReplace && process.execve !== undefined && !limits.every((limit) => execArgv.includes(limit)))
-    process.execve(execPath, [execPath, ...limits, ...execArgv, ...argv.slice(1)], env);
+    process.execve(execPath, [execPath, NO_DEBUGGER, ...limits, ...execArgv, ...argv.slice(1)], env);
   start();
 }
 

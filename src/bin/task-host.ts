@@ -4,6 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { receiveUsr1 } from "../core/process/native/signals.ts";
 import { LARGEST_CHECKPOINT } from "../schedule/state/checkpoint.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -106,6 +107,7 @@ function explainImportError(error: unknown, file: string): unknown {
 }
 
 const [, , file = "", name = "default"] = process.argv;
+receiveUsr1(); // as in any other program
 process.on("SIGTERM", () => ending.abort(new Error("the task must end")));
 process.on("exit", (code) => {
   const why =

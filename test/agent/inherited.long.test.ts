@@ -1,16 +1,17 @@
 /** What a command gets from the caller besides the standard streams, in all ways in which a run can be started. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
-import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { createCleanEnv, type SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { readProcess } from "../../src/core/process/guarded-command/processes.ts";
 import { findGuardians } from "../core/process/helpers.ts";
+import { putDueSchedule, waitForFile, waitForOutcomes } from "../safety/support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -73,6 +74,15 @@ function startFrom(script: string, { name, words, env }: Way, command: string[])
 
 const execute = (...args: Parameters<typeof startFrom>) => startFrom(...args).ended;
 
+/** Prints what a program inherits besides descriptors, as the kernel shows it. */
+const SHOW_STATE = [
+  "sh",
+  "-c",
+  `cat /proc/self/limits /proc/self/oom_score_adj /proc/self/coredump_filter
+grep -E '^(Umask|Groups|Sig(Ign|Blk|Cgt)|Cap|NoNewPrivs|Seccomp|Cpus_allowed|Mems_allowed|CoreDumping|THP)' /proc/self/status
+nice; pwd; grep flags /proc/self/fdinfo/0`,
+];
+
 describe.each(WAYS)("$name", (way) => {
   test.each([
     ["of its caller", "exec 3<<<three 4<<<four 63<<<63 200<<<200", "cat <&4; cat <&3; cat <&63; cat <&200;"],
@@ -127,6 +137,41 @@ describe.each(WAYS)("$name", (way) => {
     expect(await running.ended).toMatchObject({ code: 3, signal: null });
   });
 
+  test.each([
+    ["blocks", ""],
+    ["does not block", "fcntl($_, F_SETFL, O_RDWR | O_NONBLOCK) for *STDIN, *STDOUT;"],
+  ])(
+    "the command has the limits, the umask, the priority and the signals of its caller; its standard input %s, and standard output afterwards",
+    async (_, streams) => {
+      const script = `ulimit -Sn 200; ulimit -Sc 7; umask 027; trap '' HUP; exec nice -n 1 perl -e 'use Fcntl; ${streams} system @ARGV; printf "%o", fcntl(STDOUT, F_GETFL, 0)' "$@"`;
+      const direct = spawnSync("bash", ["-c", script, "bash", ...SHOW_STATE], {
+        encoding: "utf8",
+        input: "",
+      });
+      expect(direct.status).toBe(0);
+      expect(await execute(script, way, SHOW_STATE)).toMatchObject({ code: 0, stdout: direct.stdout });
+    },
+  );
+
+  test("the command has the variables for Node of its caller, and signalbox has not", async () => {
+    const variables = {
+      NODE_OPTIONS: "--inspect=127.0.0.1:0 --require=/nowhere.cjs",
+      NODE_DEBUG: "net",
+      NODE_PATH: "/x",
+    };
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
+    const end = await execute(`export ${assignments.join(" ")}`, way, [
+      "sh",
+      "-c",
+      "env | grep -a NODE_ | sort",
+    ]);
+    const expected = spawnSync("sh", ["-c", "env | grep NODE_ | sort"], {
+      env: { ...createCleanEnv(), ...variables },
+      encoding: "utf8",
+    });
+    expect(end).toMatchObject({ code: 0, stdout: expected.stdout, stderr: "" });
+  });
+
   test("a stop by the terminal stops run and command until both are continued; a new size of it is passed on", async () => {
     // A parent in another process group makes a stop possible, as a shell with job control does. (That of bash, `wait -f`, can
     // print without end while a job is stopped.)
@@ -152,6 +197,63 @@ describe.each(WAYS)("$name", (way) => {
     await shell.waitForOutput("size");
     writeFileSync(out, "");
     expect((await shell.ended).stdout).toMatch(/^ended 4$/m);
+  });
+});
+
+describe("what else is started has the limits and the variables of the caller", () => {
+  const show = "ulimit -Sn; ulimit -Sc; echo $NODE_OPTIONS $SIGNALBOX_CALLER_NODE_OPTIONS";
+  const prepare = ["bash", "-c", 'ulimit -Sn 200; ulimit -Sc 7; exec "$@"', "bash"];
+  const options = { launcher: {}, before: prepare, env: { ...alone, NODE_OPTIONS: "--no-deprecation" } };
+  const expected = "200\n7\n--no-deprecation\n";
+  const writeProgram = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o755 });
+    return path;
+  };
+
+  test("tasks, modules and hooks of a worker", async () => {
+    const called = join(folder, "called");
+    const text = `process.on("SIGUSR1", () => console.log("got it"));
+      export default async () => {
+        console.log(process.execArgv.join(), process.env.NODE_OPTIONS);
+        setTimeout(() => process.kill(process.pid, "SIGUSR1"));
+        const alive = setInterval(() => {}, 1000);
+        await new Promise((resolve) => process.once("SIGUSR1", resolve));
+        clearInterval(alive);
+      };`;
+    const handlers = [{ type: "m", module: writeProgram("module.mjs", text) }];
+    const hooks = { success: ["bash", "-c", `(${show}) >${called}.new; mv ${called}.new ${called}`] };
+    const file = writeProgram("worker.json", JSON.stringify({ handlers, hooks }));
+    const worker = namespace.start(["worker", "--handlers", file], options);
+    await putDueSchedule(namespace, "task", { command: ["bash", "-c", show] });
+    expect(await waitForOutcomes(namespace, "task")).toMatchObject([{ tail: expected.trim() }]);
+    await waitForFile(called);
+    expect(readFileSync(called, "utf8")).toBe(expected);
+    await putDueSchedule(namespace, "m", { type: "m" });
+    expect(await waitForOutcomes(namespace, "m")).toMatchObject([
+      { result: "ok", tail: "--disable-sigusr1 --no-deprecation\ngot it" },
+    ]);
+    await worker.end();
+  });
+
+  test("but signalbox itself may write no core dump", async () => {
+    const running = startFrom("ulimit -Sc unlimited", { name: "core", words: run, env: alone }, [
+      "sh",
+      "-c",
+      "echo up; exec sleep 1000",
+    ]);
+    await running.waitForOutput("up");
+    expect(readFileSync(`/proc/${running.pid}/limits`, "utf8")).toMatch(/^Max core file size +1 /m);
+    await running.end();
+  });
+
+  test("an editor", async () => {
+    const shown = join(folder, "shown");
+    const editor = writeProgram("editor", `#!/bin/bash\n(${show}) >${shown}\n`);
+    await namespace.expectDone("schedule add edited @daily -- x");
+    const env = { ...options.env, EDITOR: editor, VISUAL: "" };
+    await namespace.start("schedule edit edited --yes", { ...options, env }).ended;
+    expect(readFileSync(shown, "utf8")).toBe(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
-import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
+import { PROGRAM, type ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../dist/maintenance");
@@ -35,7 +35,7 @@ export class Account {
     const env = {
       ...process.env,
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-      SIGNALBOX: BUNDLE,
+      SIGNALBOX: PROGRAM,
       SIGNALBOX_ENDPOINTS: this.#namespace.etcd.clientUrl,
       SIGNALBOX_TRANSPORT: this.#namespace.transport,
       SIGNALBOX_PREFIX: this.#namespace.keys.prefix,

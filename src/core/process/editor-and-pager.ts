@@ -4,6 +4,7 @@ import { constants } from "node:os";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import { EXIT } from "../base/errors.ts";
+import { startAsCaller } from "./caller-limits.ts";
 
 /** The end of a program that the user has chosen. */
 type ProgramResult = { ok: true } | { ok: false; why: string };
@@ -16,7 +17,7 @@ type ProgramResult = { ok: true } | { ok: false; why: string };
 export async function runEditor(command: string, file: string, signal: AbortSignal): Promise<ProgramResult> {
   const [program, ...words] = splitCommand(command);
   if (program === undefined) return { ok: false, why: "no editor is set; set EDITOR" };
-  const child = spawn(program, [...words, file], { stdio: "inherit" });
+  const child = startAsCaller((env) => spawn(program, [...words, file], { stdio: "inherit", env }));
   const explain = ({ message }: Error) => `the editor cannot be started: ${message}`;
   return await waitForEnd(child, "close", `the editor ${program}`, explain, signal);
 }
@@ -34,7 +35,9 @@ export async function runPager(command: string, text: string, signal: AbortSigna
   if (program === undefined) return { ok: false, why: "no pager is set; set PAGER" };
   // With -F, which many users set in $LESS, less would exit after a short text before the user sees it.
   const more = basename(program) === "less" ? ["-+F"] : [];
-  const child = spawn(program, [...words, ...more], { stdio: ["pipe", "inherit", "inherit"] });
+  const child = startAsCaller((env) =>
+    spawn(program, [...words, ...more], { stdio: ["pipe", "inherit", "inherit"], env }),
+  );
   child.stdin.on("error", () => {}); // the pager may end before it has read everything
   child.stdin.end(text);
   const explain = ({ code, message }: NodeJS.ErrnoException) =>
@@ -52,7 +55,7 @@ interface UserProgram {
 /** Runs a program on this process's terminal, and waits for its end. @param signal  ends it */
 export async function runOnTerminal({ argv, env }: UserProgram, signal: AbortSignal): Promise<ProgramResult> {
   const [program, ...words] = argv;
-  const child = spawn(program, words, { stdio: "inherit", env: { ...process.env, ...env } });
+  const child = startAsCaller((own) => spawn(program, words, { stdio: "inherit", env: { ...own, ...env } }));
   return await waitForEnd(child, "close", "the command", ({ message }) => message, signal);
 }
 
@@ -69,11 +72,13 @@ export function runCaptured(
   { writeLine, signal }: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
 ): Promise<number> {
   const [program, ...words] = argv;
-  const child = spawn(program, words, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-    detached: true, // a group of its own, which the signal below ends as a whole
-  });
+  const child = startAsCaller((own) =>
+    spawn(program, words, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...own, ...env },
+      detached: true, // a group of its own, which the signal below ends as a whole
+    }),
+  );
   createInterface(child.stdout).on("line", (line) => writeLine(line, "out"));
   createInterface(child.stderr).on("line", (line) => writeLine(line, "err"));
   const stop = () => {

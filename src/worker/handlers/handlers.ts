@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
+import { NO_DEBUGGER } from "../../core/process/node-options.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { COMMAND_TYPE, createTypeMatcher } from "../../schedule/handler-types.ts";
 import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
@@ -66,7 +67,13 @@ export function createModuleHandler(
   ports: HandlerPorts,
   { module, export: name, ...options }: ModuleHandlerOptions,
 ): Handler {
-  const command = [process.execPath, locateHost(), module, ...(name === undefined ? [] : [name])];
+  const command = [
+    process.execPath,
+    NO_DEBUGGER,
+    locateHost(),
+    module,
+    ...(name === undefined ? [] : [name]),
+  ];
   const handler = new CommandHandler(ports, { ...options, command, hasWord: true });
   return { run: async (task) => toTaskResult(await handler.runWithReport(task), options.retryWait) };
 }

@@ -1,5 +1,5 @@
 /** Calls that no agent serves: the launcher becomes Node, here a script that tells how it was started. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -264,7 +264,19 @@ test("with always and without an agent nothing runs", async () => {
 test("without Node the remedy is named", async () => {
   const { code, err } = await launch(["ls"], { env: { PATH: "/nowhere" } }).ended;
   expect(code).toBe(78);
-  expect(err).toMatch(/^signalbox: cannot start Node\.js: .*; install Node\.js 22 or later/);
+  expect(err).toMatch(/^signalbox: cannot start Node\.js: .*; install Node\.js 22\.14 or later/);
+});
+
+test("at a terminal, a Node that is too old is reported before it is started", () => {
+  const PATH = `${createNodeFolder('#!/bin/sh\n[ "$1" != --disable-sigusr1 ] || exit 9\n')}:${process.env.PATH}`;
+  const words = ["-qec", `${installLauncher()} ls`, "/dev/null"];
+  const { status, stdout } = spawnSync("script", words, { env: { PATH }, encoding: "utf8" });
+  expect({ status, stdout }).toEqual({
+    status: 78,
+    stdout: expect.stringMatching(
+      /^signalbox: cannot use the Node\.js in PATH: it is too old; install Node\.js 22\.14/,
+    ),
+  });
 });
 
 test("the program of a clone starts the clone's Node, by a link and whatever Node is in the PATH", () => {

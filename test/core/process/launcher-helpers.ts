@@ -31,6 +31,7 @@ export function installLauncher(): string {
 const NODE = `#!/bin/sh
 echo "fallback=\${SIGNALBOX_FALLBACK-none}"
 echo "call=\${SIGNALBOX_CALL-none}"
+[ "$1" = --disable-sigusr1 ] && shift || echo "USR1 opens a debugger"
 limits=
 while [ "\${1#--}" != "$1" ]; do limits="$limits $1"; shift; done
 shift

@@ -96,5 +96,5 @@ test("the addon has no undefined behaviour, whatever it is called with", () => {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ["-e", ODD_CALLS, addon], {
     encoding: "utf8",
   });
-  expect({ status, signal, stdout, stderr }).toEqual({ status: 0, signal: null, stdout: "5\n", stderr: "" });
+  expect({ status, signal, stdout, stderr }).toEqual({ status: 0, signal: null, stdout: "7\n", stderr: "" });
 });

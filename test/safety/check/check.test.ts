@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { PROGRAM, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -165,7 +165,7 @@ describe.concurrent("check crontab", () => {
   test("the README's line, with the PATH that cron gives it and with the line that it needs", async () => {
     const namespace = await createSampleNamespace();
     const bin = mkdtempSync(join(folder, "bin-"));
-    symlinkSync(BUNDLE, join(bin, "signalbox"));
+    symlinkSync(PROGRAM, join(bin, "signalbox"));
     symlinkSync(process.execPath, join(bin, "node"));
     const line = "* * * * * signalbox run -E 0 --lock invoices -- true";
     const check = (path: string) =>

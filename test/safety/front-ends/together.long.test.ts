@@ -10,7 +10,7 @@ import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv, PROGRAM, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 import { quoteShellWord } from "../../../src/core/base/shell.ts";
@@ -23,7 +23,7 @@ const { test } = cluster;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
-  for (const name of LINKS) symlinkSync(BUNDLE, join(folder, name));
+  for (const name of LINKS) symlinkSync(PROGRAM, join(folder, name));
   for (const [name, text] of [
     ["hold", "echo up; exec sleep 1000"],
     ["work", "echo ran"],
@@ -310,9 +310,9 @@ test.each([
   ["switchman -- job", 255],
   ["zoo-locked a:2379 /job job", 22],
   ["signalbox run -- job", 78],
-])("%s, by a link under a Node that is too old, as cron may find it: %i", async (line, code) => {
+])("%s, started with a Node that is too old: %i", async (line, code) => {
   const old = `${cluster.createPath()}.cjs`;
-  writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
-  const ended = await runShell(cluster.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
-  expect(ended).toFail(code, "Node.js 22 or later");
+  writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '22.13.1' });");
+  const start = `'${process.execPath}' '--require=${old}' '${BUNDLE}' ${line.replace(/^signalbox /, "")}`;
+  expect(await runShell(cluster.createNamespace(), start, {})).toFail(code, "Node.js 22.14 or later");
 });

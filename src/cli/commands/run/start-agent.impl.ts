@@ -98,7 +98,7 @@ function spawnAgent(path: string, env: NodeJS.ProcessEnv): void {
 
 /** Variables that an agent uses. The others may be secrets of a job, or are for its unit. */
 const AGENT_VARIABLES =
-  /^(SIGNALBOX_|ETCDCTL_|OTEL_|XDG_|NODE_|SSL_|(HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
+  /^(SIGNALBOX_|ETCDCTL_|OTEL_|XDG_|SSL_|(NODE_EXTRA_CA_CERTS|HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
 
 /** Builds an environment in which the agent finds the connection of this run. */
 function buildEnvironment({ settings }: Call<RunFlags>, env: CommandIo["env"]): NodeJS.ProcessEnv {

@@ -111,10 +111,12 @@ export type CommandExit = {
 /** The variable in which the launcher describes what its caller passes on to the command (guardian/inherited.h). */
 export const INHERITED_VARIABLE = "SIGNALBOX_INHERITED";
 
-/** Descriptors and ignored signals that a command gets from the caller, besides the standard streams. */
+/** What a command gets from the caller, besides the standard streams. */
 interface Inherited {
-  /** The words of the launcher, which the guardian reads too. */
+  /** The words of the launcher for descriptors, streams and ignored signals, which the guardian reads too. */
   words: readonly string[];
+  /** Its words for limits that this process has changed. */
+  limits: readonly string[];
   /** Descriptors above 2, in the order of the words. */
   descriptors: readonly number[];
   /** Signals that the caller ignores. */
@@ -127,15 +129,15 @@ interface Inherited {
  */
 export function parseInherited(text = "", pid = process.pid): Inherited {
   const all = text.split(" ");
-  const words = all.includes(`pid=${pid}`)
-    ? all.filter((word) => /^(fd|ignore)=[1-9]\d{0,8}$/.test(word))
-    : [];
+  const own = all.includes(`pid=${pid}`) ? all : [];
+  const words = own.filter((word) => /^((fd|ignore)=[1-9]\d{0,8}|nonblock=[0-2])$/.test(word));
   const listNumbers = (kind: string) =>
     words.flatMap((word) => (word.startsWith(kind) ? [Number(word.slice(kind.length))] : []));
   const numbers = new Set(listNumbers("ignore="));
   const ignored = Object.entries(constants.signals).filter(([, number]) => numbers.has(number));
   return {
     words,
+    limits: own.filter((word) => /^(nofile|core)=\d{1,20}$/.test(word)),
     descriptors: listNumbers("fd="),
     ignored: ignored.map(([name]) => name as NodeJS.Signals),
   };

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
+import { restoreCallerEntries } from "../caller-environment.ts";
 import type { CommandSpec } from "./command.ts";
 import { GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
@@ -96,7 +97,7 @@ function splitEntries(block: Buffer): Buffer[] {
 
 function readEntries(): Buffer {
   try {
-    return readFileSync("/proc/self/environ");
+    return restoreCallerEntries(readFileSync("/proc/self/environ"));
   } catch {
     return Buffer.alloc(0); // no /proc: the command gets what Node passes on
   }

@@ -4,7 +4,13 @@ import { Socket } from "node:net";
 import { Duplex, type Readable } from "node:stream";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/locate.ts";
-import { type CommandSpec, type OutputCopies, parseInherited, type Streams } from "./command.ts";
+import {
+  type CommandSpec,
+  INHERITED_VARIABLE,
+  type OutputCopies,
+  parseInherited,
+  type Streams,
+} from "./command.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /**
@@ -134,8 +140,10 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const own = isPiped ? "ignore" : "inherit";
   const { inherited = parseInherited(), isForeground = false } = spec;
   try {
+    const { limits } = parseInherited(process.env[INHERITED_VARIABLE]);
     const words = [
       ...(spec.copies === undefined ? [] : [COPIES_WORD]),
+      ...limits,
       ...inherited.words,
       ...(isForeground ? [FOREGROUND_WORD] : []),
       ...(isPiped ? [PIPES_WORD] : []),

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,8 +34,8 @@ static char *end;
 static size_t space;
 
 /* Leaves out words for which there is no space: a caller with thousands of descriptors leaks them. */
-static void describe(const char *name, int number) {
-  int length = snprintf(end, space, "%s=%d ", name, number);
+static void describe(const char *name, unsigned long long number) {
+  int length = snprintf(end, space, "%s=%llu ", name, number);
   if (length <= 0 || (size_t)length >= space) {
     *end = '\0';
     return;
@@ -43,23 +44,72 @@ static void describe(const char *name, int number) {
   space -= (size_t)length;
 }
 
+static int has_flag(int fd, int flag) {
+  int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && flags & flag;
+}
+
 /* Skips descriptors above the limit, which the caller opened before it set the limit: no process can open that number again. */
 static void describe_descriptor(int fd) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_max) describe("fd", fd);
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_max) describe("fd", (unsigned)fd);
 }
+
+/* Soft limits that differ in Node: it raises that of open files to the hard one, and the launcher forbids core dumps. */
+static struct {
+  const char *name;
+  int resource, is_known;
+  rlim_t soft;
+} limits[] = {{.name = "nofile", .resource = RLIMIT_NOFILE}, {.name = "core", .resource = RLIMIT_CORE}};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
+static void describe_limits(void) {
+  struct rlimit limit;
+  for (int i = 0; i < LIMITS; i++)
+    if (getrlimit(limits[i].resource, &limit) == 0) describe(limits[i].name, limit.rlim_cur);
+}
+
+static void take_limit(const char *word) {
+  for (int i = 0; i < LIMITS; i++) {
+    size_t length = strlen(limits[i].name);
+    if (strncmp(word, limits[i].name, length) != 0 || word[length] != '=') continue;
+    limits[i].soft = strtoull(word + length + 1, NULL, 10);
+    limits[i].is_known = 1;
+  }
+}
+
+static void set_soft_limit(int resource, rlim_t soft) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) < 0) return;
+  limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+  setrlimit(resource, &limit);
+}
+
+void inherited_restore_limits(void) {
+  for (int i = 0; i < LIMITS; i++)
+    if (limits[i].is_known) set_soft_limit(limits[i].resource, limits[i].soft);
+}
+
+void inherited_forbid_core_dumps(void) { set_soft_limit(RLIMIT_CORE, 1); }
 
 void inherited_describe(char *text, size_t size) {
   end = text;
   space = size;
   *end = '\0';
-  describe("pid", getpid());
-  const char *first = end;
+  describe("pid", (unsigned)getpid());
+  describe_limits();
+  for (int fd = 0; fd < 3; fd++)
+    if (has_flag(fd, O_NONBLOCK)) describe("nonblock", (unsigned)fd);
   for (int sig = 1; sig < NSIG; sig++)
-    if (inherited_is_ignored(sig)) describe("ignore", sig);
+    if (inherited_is_ignored(sig)) describe("ignore", (unsigned)sig);
   inherited_each_descriptor(describe_descriptor);
-  if (end > first) end[-1] = '\0';
-  else *text = '\0';
+  end[-1] = '\0';
+}
+
+void inherited_restore_streams(char **words) {
+  int fd;
+  for (; *words; words++)
+    if (sscanf(*words, "nonblock=%d", &fd) == 1) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 /* Returns the number of a descriptor that a word names, or -1. */
@@ -113,6 +163,7 @@ int inherited_take(char **words, int first, int *sock) {
   for (char **word = words; *word; word++) {
     if (parse_descriptor(*word) >= 0) count++;
     else if (sscanf(*word, "ignore=%d", &sig) == 1) signal(sig, SIG_IGN);
+    else take_limit(*word);
   }
   first_other = first + count;
   inherited_each_descriptor(close_other); /* Node also passes on others: at its start it marks only the first descriptors as close-on-exec */

@@ -1,6 +1,6 @@
 /*
  * What the command gets from the caller of signalbox besides the standard streams: descriptors that the caller left open
- * for it, and signals that the caller ignores (nohup(1), `trap '' HUP`).
+ * for it, signals that the caller ignores (nohup(1), `trap '' HUP`), and limits that differ in Node.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ void inherited_close(void);
 int inherited_is_ignored(int sig);
 
 /*
- * Writes "pid=PROCESS", then "fd=NUMBER" for each descriptor and "ignore=SIGNAL" for each signal, separated by blanks. Writes
- * an empty text if there is neither. The text is for this process only: others that inherit the variable ignore it.
+ * Writes "pid=PROCESS", then "nofile=SOFT" and "core=SOFT", "nonblock=NUMBER" for each standard stream that does not block,
+ * "ignore=SIGNAL" for each signal and "fd=NUMBER" for each descriptor, separated by blanks. The text is for this process only: others that inherit the variable ignore it.
  */
 void inherited_describe(char *text, size_t size);
 
@@ -27,3 +27,15 @@ void inherited_describe(char *text, size_t size);
  * Returns 0, or -1 with errno.
  */
 int inherited_take(char **words, int first, int *sock);
+
+/* Makes the standard streams that the words name non-blocking again, for all who share them. Node has made them blocking. */
+void inherited_restore_streams(char **words);
+
+/* Restores the limits that the words have named, for the command: the guardian itself may need more descriptors. */
+void inherited_restore_limits(void);
+
+/*
+ * For the program that is executed next. The kernel does not enforce the limit where a program receives the dumps, but
+ * gives those programs themselves the limit 1, and makes no dump of a process that has it.
+ */
+void inherited_forbid_core_dumps(void);

@@ -13,6 +13,7 @@
 
 #include "cgroup.h"
 #include "command-input.h"
+#include "inherited.h"
 
 /* The values to restore for the command; empty: never changed. */
 static char oom_before[16];
@@ -84,6 +85,7 @@ static void exec_command(char **argv, char *extra, size_t length, pid_t guardian
   if (getppid() != guardian) _exit(1);
   if (!is_foreground) setpgid(0, 0);
   restore_priority();
+  inherited_restore_limits();
   take_over_sockets();
   environment_apply(extra, length);
   unblock_signals();

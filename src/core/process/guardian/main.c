@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
     fputs("signalbox-guard: started by signalbox only\n", stderr);
     return EXIT_SETUP;
   }
+  inherited_restore_streams(argv + 1);
   const char *failed = has_copies ? copies_start() : NULL;
   if (failed) return fail(failed);
   for (char **word = argv + 1; *word; word++) {

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../guardian/inherited.h"
+#include "../guardian/launch.h"
 #include "../guardian/note.h"
 #include "messages.h"
 #include "signals.h"
@@ -47,12 +49,53 @@ static const char *const *find_limits(const struct options *options) {
   return none;
 }
 
+/*
+ * The caller's variables for Node are for the command. They would change signalbox itself: NODE_OPTIONS can open a debugger
+ * or load code, and NODE_TLS_REJECT_UNAUTHORIZED accepts every certificate. Node gets them with a prefix, which it removes
+ * for the command (src/core/process/caller-environment.ts).
+ */
+static const char PREFIX[] = "SIGNALBOX_CALLER_";
+
+static int is_for_node(const char *entry) {
+  return strncmp(entry, "NODE_", 5) == 0 && strncmp(entry, "NODE_EXTRA_CA_CERTS=", 20) != 0;
+}
+
+/* Returns 0 if there is no memory. */
+static int hide_variables(void) {
+  char **kept = environ;
+  for (char **at = environ; *at; at++) {
+    char *entry = *at;
+    if (strncmp(entry, PREFIX, sizeof PREFIX - 1) == 0) continue; /* of another call */
+    if (is_for_node(entry) && asprintf(&entry, "%s%s", PREFIX, *at) < 0) return 0;
+    *kept++ = entry;
+  }
+  *kept = NULL;
+  return 1;
+}
+
+/* Without it, USR1 opens a debugger, in which everybody on this host can run code. */
+#define NO_DEBUGGER "--disable-sigusr1"
+enum { BAD_OPTION = 9 };
+
+/* A Node before 22.14 only says that it does not know the option. If somebody is at a terminal, find that out before. */
+static int is_too_old(void) {
+  int status = 0;
+  pid_t pid = isatty(2) ? fork() : -1;
+  if (pid == 0) {
+    drop_stdio();
+    execlp("node", "node", NO_DEBUGGER, "--version", NULL);
+    _exit(0);
+  }
+  return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == BAD_OPTION;
+}
+
 static char **build_arguments(const struct options *options, const char *node, const char *bundle) {
   size_t count = 0, next = 0;
   while (options->words[count]) count++;
-  char **list = malloc((count + 4 + MOST_LIMITS) * sizeof *list);
+  char **list = malloc((count + 5 + MOST_LIMITS) * sizeof *list);
   if (!list) return NULL;
   list[next++] = (char *)node;
+  list[next++] = NO_DEBUGGER;
   for (const char *const *limit = find_limits(options); *limit; limit++) list[next++] = (char *)*limit;
   list[next++] = (char *)bundle;
   if (options->called) list[next++] = (char *)options->called;
@@ -67,12 +110,13 @@ static void set_variables(const struct options *options, const char *reason) {
   unsetenv("SIGNALBOX_CALL");
   if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
   if (note) setenv("SIGNALBOX_CALL", note, 1);
-  unsetenv("SIGNALBOX_INHERITED");
   inherited_describe(inherited, sizeof inherited);
-  if (*inherited) setenv("SIGNALBOX_INHERITED", inherited, 1);
+  setenv("SIGNALBOX_INHERITED", inherited, 1);
   /* Node sees the path of its script: cronlock looks for its configuration beside the link. */
   if (options->called) setenv("SIGNALBOX_PROGRAM", (const char *)getauxval(AT_EXECFN), 1);
 }
+
+#define REMEDY "install Node.js 22.14 or later, and put the folder of node into PATH"
 
 static _Noreturn void fail(const char *what, const char *why, const char *remedy) {
   print_message((const char *const[]){what, ": ", why, "; ", remedy, NULL});
@@ -85,12 +129,15 @@ void run_node(const struct options *options, const char *reason) {
     fail("cannot find signalbox.cjs", "it is not beside this program", "install signalbox again, and mount /proc");
   int is_own = find_installed("node", node, sizeof node);
   char **arguments = build_arguments(options, is_own ? node : "node", bundle);
-  if (!arguments) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
+  if (!arguments || !hide_variables()) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
+  if (!is_own && is_too_old()) fail("cannot use the Node.js in PATH", "it is too old", REMEDY);
   signals_restore();
+  signals_hold_for_node();
   set_variables(options, reason);
+  inherited_forbid_core_dumps();
   if (is_own) execve(node, arguments, environ);
   else execvpe("node", arguments, environ);
-  fail("cannot start Node.js", strerror(errno), "install Node.js 22 or later, and put the folder of node into PATH");
+  fail("cannot start Node.js", strerror(errno), REMEDY);
 }
 
 static _Noreturn void refuse(const char *reason, int code) {

@@ -59,6 +59,13 @@ int signals_next(void) {
   return read(descriptor, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
+void signals_hold_for_node(void) {
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &held, NULL);
+}
+
 void signals_restore(void) {
   if (descriptor < 0) return;
   sigaction(SIGPIPE, &pipe_before, NULL);

@@ -16,5 +16,11 @@ int signals_descriptor(void);
 /* Returns the next signal that was received, 0 for none. */
 int signals_next(void);
 
+/*
+ * Lets USR1 wait for the program that is executed next. Node then keeps it waiting until signalbox listens to it
+ * (src/core/process/native/signals.ts); the other signals end Node until then.
+ */
+void signals_hold_for_node(void);
+
 /* Restores the caller's handling of signals, for the program that is executed next. */
 void signals_restore(void);

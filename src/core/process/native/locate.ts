@@ -49,6 +49,9 @@ interface Addon {
   /** Returns the numbers of a peer. */
   readPeer(descriptor: number): number[] | number;
   readBootTime(): number;
+  unblockSignal(number: number): void;
+  /** Returns the limit before. */
+  setSoftLimit(resource: number, soft: number): number;
   openProcess(pid: number): number;
   signalProcess(pidfd: number, signal: number): number;
 }

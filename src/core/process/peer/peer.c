@@ -1,10 +1,12 @@
 /*
  * A Node-API addon for what Node cannot do: identify the peer of a Unix socket, read the boot-time clock (os.uptime() reads a
- * file that containers may replace), keep descriptors open over an execve(), and signal a process without the risk that its
- * id has been reused. It exports
+ * file that containers may replace), unblock a signal, change a limit, keep descriptors open over an execve(), and signal a process without
+ * the risk that its id has been reused. It exports
  *
  *   readPeer(descriptor) -> [pid, uid, gid, group, ...], or an errno as a number
  *   readBootTime()       -> CLOCK_BOOTTIME in milliseconds
+ *   unblockSignal(number)   in this thread
+ *   setSoftLimit(resource, value) -> the value before
  *   keepOpen(descriptor)    lets the next program of this process inherit it: at its start, Node marks all as close-on-exec
  *   openProcess(pid) -> a pidfd, or a negative errno
  *   signalProcess(pidfd, number) -> 0, or a negative errno
@@ -21,6 +23,7 @@ typedef unsigned int u32;
 /* Each returns 0 when it succeeds; otherwise an exception is pending, or the arguments are of the wrong types. */
 int napi_get_cb_info(napi_env, napi_info, __SIZE_TYPE__ *count, napi_value *arguments, napi_value *self, void **data);
 int napi_get_value_int32(napi_env, napi_value, int *);
+int napi_get_value_double(napi_env, napi_value, double *);
 int napi_create_int32(napi_env, int, napi_value *);
 int napi_create_double(napi_env, double, napi_value *);
 int napi_create_uint32(napi_env, u32, napi_value *);
@@ -32,13 +35,14 @@ int napi_create_function(napi_env, const char *, __SIZE_TYPE__, napi_callback, v
 enum { PIDFD_SEND_SIGNAL = 424, PIDFD_OPEN = 434 }; /* on every processor */
 enum { BOOT_TIME = 7 };
 enum { SET_DESCRIPTOR_FLAGS = 2 };
+enum { UNBLOCK = 1 };
 enum { LEVEL_SOCKET = 1, PEER_CREDENTIALS = 17, PEER_GROUPS = 59, CREDENTIALS = 3, GROUPS_MAX = 65536 };
 
 /* pid, uid, gid, then the groups. Only the agent's socket thread uses it. */
 static u32 peer[CREDENTIALS + GROUPS_MAX];
 
 #if defined __x86_64__
-enum { GETSOCKOPT = 55, FCNTL = 72, CLOCK_GETTIME = 228 };
+enum { SIGNAL_MASK = 14, GETSOCKOPT = 55, FCNTL = 72, CLOCK_GETTIME = 228, LIMITS = 302 };
 
 static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   register void *arg4 __asm__("r10") = d;
@@ -50,7 +54,7 @@ static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   return number;
 }
 #elif defined __aarch64__
-enum { FCNTL = 25, CLOCK_GETTIME = 113, GETSOCKOPT = 209 };
+enum { FCNTL = 25, CLOCK_GETTIME = 113, SIGNAL_MASK = 135, GETSOCKOPT = 209, LIMITS = 261 };
 
 static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   register long function __asm__("x8") = number;
@@ -119,6 +123,34 @@ static napi_value handle_keep_open(napi_env env, napi_info info) {
   return 0;
 }
 
+static napi_value handle_unblock_signal(napi_env env, napi_info info) {
+  __SIZE_TYPE__ count = 1;
+  napi_value argument;
+  int number;
+  if (napi_get_cb_info(env, info, &count, &argument, 0, 0) || count < 1) return 0;
+  if (napi_get_value_int32(env, argument, &number) || number < 1 || number > 64) return 0;
+  unsigned long mask = 1UL << (number - 1);
+  call_kernel(SIGNAL_MASK, UNBLOCK, (long)&mask, 0, (void *)sizeof mask, 0);
+  return 0;
+}
+
+/* A limit is unsigned; the largest number means that there is none, and no double is equal to it. */
+static napi_value handle_set_soft_limit(napi_env env, napi_info info) {
+  __SIZE_TYPE__ count = 2;
+  napi_value arguments[2], result;
+  int resource;
+  double wanted;
+  unsigned long limit[2] = {0, 0}; /* soft and hard */
+  if (napi_get_cb_info(env, info, &count, arguments, 0, 0) || count < 2) return 0;
+  if (napi_get_value_int32(env, arguments[0], &resource) || napi_get_value_double(env, arguments[1], &wanted)) return 0;
+  call_kernel(LIMITS, 0, resource, 0, limit, 0);
+  double before = (double)limit[0];
+  limit[0] = wanted >= 0x1p63 ? ~0UL : wanted > 0 ? (unsigned long)wanted : 0;
+  if (limit[0] > limit[1]) limit[0] = limit[1];
+  call_kernel(LIMITS, 0, resource, (long)limit, 0, 0);
+  return napi_create_double(env, before, &result) ? 0 : result;
+}
+
 /* Reads numeric arguments. Returns 0 if all are present. */
 static int get_numbers(napi_env env, napi_info info, int *numbers, __SIZE_TYPE__ wanted) {
   __SIZE_TYPE__ count = wanted;
@@ -155,6 +187,8 @@ __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(vo
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   if (export_function(env, exports, "readPeer", handle_read_peer)) return 0;
   if (export_function(env, exports, "readBootTime", handle_read_boot_time)) return 0;
+  if (export_function(env, exports, "unblockSignal", handle_unblock_signal)) return 0;
+  if (export_function(env, exports, "setSoftLimit", handle_set_soft_limit)) return 0;
   if (export_function(env, exports, "keepOpen", handle_keep_open)) return 0;
   if (export_function(env, exports, "openProcess", handle_open_process)) return 0;
   if (export_function(env, exports, "signalProcess", handle_signal_process)) return 0;
