@@ -40,6 +40,7 @@ import {
 import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
+import { findUnknownNameNote } from "../drain-target.ts";
 import { printResult } from "../json-output.ts";
 import {
   buildRecentAuditRange,
@@ -182,6 +183,9 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
     queue === undefined
       ? buildEmptyQueueRow(kind, name, viewContext, createTallyFinder(snapshot))
       : buildQueueRow(queue, viewContext);
+  const hasUnits = kind === "resource" && (line.total ?? findPastUses(snapshot, name)[0]) !== undefined;
+  const note = hasUnits ? undefined : await findUnknownNameNote(context, snapshot, { scope: kind, name });
+  if (note !== undefined) context.printMessage(note);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
