@@ -293,7 +293,7 @@ function buildIdentity(
   return {
     host: fqdn,
     ...owner,
-    command: basename(file),
+    command: basename(file).toWellFormed(),
     ...(settings.recordArgs && { args: shortenArgs(args) }),
     ...pickDefined({ label: settings.label }),
   };
@@ -340,7 +340,8 @@ export function shortenArgs(args: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;
   for (const arg of args) {
-    const word = arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG).toWellFormed()}${MARK}`;
+    const text = arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG)}${MARK}`;
+    const word = text.toWellFormed();
     length += word.length + 1;
     if (length > LONGEST_ARGS) break;
     kept.push(word);
