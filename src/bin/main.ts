@@ -32,7 +32,10 @@ function restoreBytes({ takesCommand }: Command, argv: readonly string[]): reado
   const count = end < 0 ? 0 : argv.length - end - 1;
   const own = argv.slice(0, argv.length - count);
   const suspect = own.find(isSuspect);
-  if (suspect !== undefined && !raw.slice(0, raw.length - count).every((word) => decodeUtf8(word) !== undefined))
+  if (
+    suspect !== undefined &&
+    !raw.slice(0, raw.length - count).every((word) => decodeUtf8(word) !== undefined)
+  )
     throw new UsageError(`argument ${quoteText(suspect)} is not valid UTF-8; use a name that is`);
   return [...own, ...raw.slice(raw.length - count).map(decodeArgument)];
 }

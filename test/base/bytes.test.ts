@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { decodeArgument, decodeUtf8, encodeArgument, encodeUtf8, toBinaryString } from "../../src/base/bytes.ts";
+import {
+  decodeArgument,
+  decodeUtf8,
+  encodeArgument,
+  encodeUtf8,
+  toBinaryString,
+} from "../../src/base/bytes.ts";
 
 test.each(["", "plain", "grün 🚦 信号", "\0\x01\u2028", "\ufeffwith a mark"])(
   "%j is the same text again",

@@ -155,6 +155,11 @@ export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number)
  * @see findOccurrenceAfter
  */
 export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+  const at = from <= (cron.until ?? Infinity) ? findTimeFrom(cron, zone, from) : undefined;
+  return at !== undefined && at <= (cron.until ?? Infinity) ? at : undefined;
+}
+
+function findTimeFrom(cron: WallPlan, zone: string, from: number): number | undefined {
   const { seconds } = cron;
   if (seconds === undefined) return findMinuteFrom(cron, zone, from);
   const begun = findMinuteUntil(cron, zone, from);
@@ -168,8 +173,9 @@ export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): 
  * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
  * @see findOccurrenceAfter
  */
-export function findOccurrenceUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+export function findOccurrenceUntil(cron: WallPlan, zone: string, latest: number): number | undefined {
   const { seconds } = cron;
+  const until = Math.min(latest, cron.until ?? Infinity);
   const minute = findMinuteUntil(cron, zone, until);
   if (minute === undefined || seconds === undefined) return minute;
   const second = seconds.findLast((one) => minute + one * SECOND <= until);
@@ -217,7 +223,7 @@ export function countOccurrences(
     return countTimes((at) => findOccurrenceAfter(cron, zone, at), { after, until, most });
   let count = 0;
   let at = Math.floor(after) + 1;
-  const to = Math.floor(until) + 1;
+  const to = Math.floor(Math.min(until, cron.until ?? Infinity)) + 1;
   while (count < most && at < to) {
     const period = findOffsetPeriod(zone, at);
     if (period === undefined) break;
@@ -268,5 +274,6 @@ export function findShiftedWall(
   const shown = start + offset;
   // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
   const midnight = Math.floor(shown / DAY) * DAY;
+  if (findWallUntil(walls, shown, shown) !== undefined) return undefined; // of several times a day, this one is due then
   return findWallUntil(walls, shown - MINUTE, Math.max(start + before, midnight));
 }
