@@ -17,6 +17,7 @@ import { createFinding, type LintFinding, lintCron } from "../../schedule/cron/l
 import { checkZone } from "../../schedule/cron/offsets.ts";
 import { isPlanned } from "../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../schedule/definition.ts";
+import { lintSecrets } from "../../schedule/lint-secrets.ts";
 import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import type { CommandExecutor, CommandIo } from "../command.ts";
@@ -90,6 +91,7 @@ function lintSchedule(
       ? [createFinding("warning", "end", "its end has passed, it never fires again", "delete the schedule")]
       : []),
     ...lintSpan(definition, now),
+    ...lintSecrets(definition),
     ...lintCalendars(definition, calendars, now),
   ];
   return findings.map((one) => ({ id, ...one }));

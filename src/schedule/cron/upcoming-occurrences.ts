@@ -74,7 +74,9 @@ function formatGapNote(cron: WallPlan, period: OffsetPeriod): string | undefined
   const why = `the clocks go from ${formatClockChange(period)}`;
   const lost = skipped.length === 0 ? [] : [`skipped ${formatWalls(skipped, start + offset)}: ${why}`];
   const late =
-    nominal === undefined ? [] : [`instead of ${formatWallClock(nominal)}, which does not exist: ${why}`];
+    nominal === undefined
+      ? []
+      : [`instead of ${formatWall(nominal, start + offset)}, which does not exist: ${why}`];
   return [...lost, ...late].join("; ") || undefined;
 }
 
@@ -138,8 +140,8 @@ const CENTURY = 36_525 * DAY;
  *
  * Clock changes follow the rule of Vixie's cron. An expression that names one time of the day (`30 2 * * *`: one
  * minute, one hour, neither a wildcard nor a step) fires once on each of its days. If the clocks skip that time, it
- * fires at the first moment after the gap, if that is still the same day. If the clocks show it twice, it fires the
- * first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
+ * fires at the first moment after the gap, also on the next day, unless the clocks skip the whole day. If the clocks show it twice, it
+ * fires the first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
  * @param after ms since the epoch
@@ -271,9 +273,9 @@ export function findShiftedWall(
   { start, offset, before }: OffsetPeriod,
 ): number | undefined {
   if (!isFixed || offset <= before) return undefined;
-  const shown = start + offset;
-  // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
-  const midnight = Math.floor(shown / DAY) * DAY;
+  const [gap, shown] = [start + before, start + offset];
+  // A day of which nothing was shown never existed, and its times do not fire on the next day.
+  const from = gap % DAY === 0 ? Math.max(gap, Math.floor(shown / DAY) * DAY) : gap;
   if (findWallUntil(walls, shown, shown) !== undefined) return undefined; // of several times a day, this one is due then
-  return findWallUntil(walls, shown - MINUTE, Math.max(start + before, midnight));
+  return findWallUntil(walls, shown - MINUTE, from);
 }
