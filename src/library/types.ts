@@ -168,7 +168,7 @@ export interface TaskFacts<D = unknown> {
   readonly data: D;
   /** The scheduled time of the occurrence, which is not the time of its start. */
   readonly scheduledTime: Date;
-  /** Number of starts of this occurrence, including this one. */
+  /** Number of starts of this occurrence, including this one. Starts that were given back, also without their leases, do not count. */
   readonly attempt: number;
   /** Id of this start. */
   readonly run: string;
