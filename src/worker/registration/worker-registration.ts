@@ -1,6 +1,7 @@
 import { generateRunId } from "../../base/ids.ts";
 import { ExpirySessions } from "../../etcd/session/expiry-sessions.ts";
-import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
+import { isSessionGone, Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
+import { StoreError } from "../../etcd/store.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import { guardRevision } from "../../protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
@@ -11,6 +12,8 @@ import type { SchedulePorts } from "../worker-ports.ts";
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
 const REVOKE_WITHIN = 1_000;
 const DAY = 86_400_000;
+/** How many sessions in a row may be gone before their first use. */
+const MOST_SESSIONS = 5;
 
 /**
  * Registration of a worker: a session, and a record under a key with that session. The running keys of the worker use
@@ -38,7 +41,8 @@ export class WorkerRegistration implements SessionOwner {
   }
 
   /**
-   * Opens a session and writes the first record.
+   * Opens a session and writes the first record; on a slow machine or etcd, the session may have expired before that, and another one
+   * is opened.
    * @param ttl  whole seconds
    * @throws ConfigError when this program is too old to write; StoreError; the signal's reason
    */
@@ -48,17 +52,21 @@ export class WorkerRegistration implements SessionOwner {
     record: () => WorkerRecord,
     signal: AbortSignal,
   ): Promise<WorkerRegistration> {
-    const until = ports.clock.now() + ports.settings.connectTimeout;
-    const session = await Session.open(ports, ttl, until, signal);
-    const presence = new WorkerRegistration(ports, session);
-    try {
-      await presence.#writeFirstRecord(record(), signal);
-    } catch (error) {
-      session.stopRenewing();
-      throw error;
+    for (let count = 0; count < MOST_SESSIONS; count += 1) {
+      const until = ports.clock.now() + ports.settings.connectTimeout;
+      const session = await Session.open(ports, ttl, until, signal);
+      const presence = new WorkerRegistration(ports, session);
+      try {
+        await presence.#writeFirstRecord(record(), signal);
+        session.keepAlive(presence);
+        return presence;
+      } catch (error) {
+        session.stopRenewing();
+        if (!isSessionGone(error)) throw error;
+      }
     }
-    session.keepAlive(presence);
-    return presence;
+    const what = `${MOST_SESSIONS} sessions of ${ttl} s expired before their first use`;
+    throw new StoreError("unavailable", `etcd answers too slowly: ${what}`);
   }
 
   /**
