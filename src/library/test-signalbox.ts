@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { formatIso } from "../base/duration.ts";
 import { isCount } from "../base/parse-json.ts";
-import { mergeSignals, OVER } from "../base/wait.ts";
+import { forwardAbort, OVER } from "../base/wait.ts";
 import { MemoryStore } from "../etcd/memory/memory-store.ts";
 import { createRealClock } from "../process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
@@ -54,11 +54,13 @@ class TestClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal) {
     const over = new AbortController();
-    const timer = this.#real.sleep(ms, mergeSignals(over.signal, signal));
+    const stopForwarding = forwardAbort(signal, over);
+    const timer = this.#real.sleep(ms, over.signal);
     timer.catch(() => {});
     try {
       await Promise.race([timer, this.#isSet.promise]);
     } finally {
+      stopForwarding();
       over.abort(OVER);
     }
   }
