@@ -1,7 +1,6 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
-export type { JobConflictRule, JobState } from "../operate/jobs.ts";
 export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type { LintFinding } from "../schedule/cron/lint.ts";
@@ -9,6 +8,8 @@ export type {
   Catchup,
   ChainCondition,
   HookName,
+  JobConflictRule,
+  JobState,
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";

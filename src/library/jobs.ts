@@ -6,16 +6,7 @@ import { mergeSignals } from "../base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
 import { StoreError } from "../etcd/store.ts";
 import { followEtcd, KeySink } from "../observe/follow.ts";
-import {
-  addJobs,
-  isGivenUp,
-  isJob,
-  JOB_CONFLICT_RULES,
-  JOB_STATES,
-  type JobState,
-  type PlannedJob,
-  splitJobs,
-} from "../operate/jobs.ts";
+import { addJobs, isGivenUp, isJob, type PlannedJob, splitJobs } from "../operate/jobs.ts";
 import type { OperatorPorts, Receipt } from "../operate/operator-action.ts";
 import type { MutationResult } from "../operate/schedule-mutation.ts";
 import {
@@ -27,6 +18,7 @@ import {
 import { validateName } from "../protocol/names.ts";
 import { parseRevision } from "../protocol/ticket.ts";
 import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { JOB_CONFLICT_RULES, JOB_STATES, type JobState } from "../schedule/definition-values.ts";
 import { buildQueueLease } from "../schedule/serial-queue.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";

@@ -1,10 +1,11 @@
 import type { Log } from "../base/log.ts";
-import type { JobConflictRule, JobState } from "../operate/jobs.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
   ChainCondition,
   HookName,
+  JobConflictRule,
+  JobState,
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";

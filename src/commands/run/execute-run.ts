@@ -102,7 +102,8 @@ export async function withOpenRun<T>(
   work: (ports: RunPorts, request: RunRequest) => Promise<T>,
 ): Promise<T> {
   const launched = findLaunchedRun(io);
-  const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, { tellsSilence: true, ...supply }));
+  const connection = await (launched?.openConnection(call, supply) ??
+    openConnection(call, io, { tellsSilence: true, ...supply }));
   const { store, log, logContext, facts, settings } = connection;
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);

@@ -214,7 +214,10 @@ function isOnSelection(choice: PaletteChoice): boolean {
   return choice.kind === "command" && choice.args === undefined && isRowCommandId(choice.id);
 }
 
-function createEntryOnName(action: PaletteEntry, { id, label, detail, choice }: PaletteEntry): PaletteEntry | undefined {
+function createEntryOnName(
+  action: PaletteEntry,
+  { id, label, detail, choice }: PaletteEntry,
+): PaletteEntry | undefined {
   if (!("id" in action.choice) || choice.kind !== "go" || choice.key === undefined) return undefined;
   return {
     ...action,
