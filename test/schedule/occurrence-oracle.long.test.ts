@@ -28,7 +28,8 @@ function difference(text: string, zone: string, start: number, count: number): s
     const theirs = oracle.nextRun(new Date(last))?.getTime();
     const where = `${text} in ${zone} after ${new Date(last).toISOString()}`;
     // Croner never fires on the next day, and drops a time in a gap that ends at midnight.
-    if (ours !== theirs && !(cron.isFixed && ours !== undefined && isMidnightAfterGap(zone, ours))) return `${where}: ${shown(ours)}, croner has ${shown(theirs)}`;
+    if (ours !== theirs && !(cron.isFixed && ours !== undefined && isMidnightAfterGap(zone, ours)))
+      return `${where}: ${shown(ours)}, croner has ${shown(theirs)}`;
     if (ours === undefined) return undefined;
     if (ours <= last || ours % 60_000 !== 0)
       return `${where}: ${shown(ours)} is not later, or no whole minute`;

@@ -127,7 +127,9 @@ describe.each([
 });
 
 it("a schedule without a time zone has UTC, as in schedule add", async () => {
-  const { schedules } = await read('schedules: { a: { cron: "@daily" }, b: { cron: "@daily", timezone: Asia/Tokyo } }');
+  const { schedules } = await read(
+    'schedules: { a: { cron: "@daily" }, b: { cron: "@daily", timezone: Asia/Tokyo } }',
+  );
   expect([...(schedules ?? [])].map(([id, { timezone }]) => [id, timezone])).toEqual([
     ["a", "UTC"],
     ["b", "Asia/Tokyo"],

@@ -5,7 +5,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { decodeArgument } from "../../../src/base/bytes.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
-import { BLOCK_MAX, encodeWords as encodeCommandWords, encodeFrame } from "../../../src/process/guarded-command/wire.ts";
+import {
+  BLOCK_MAX,
+  encodeWords as encodeCommandWords,
+  encodeFrame,
+} from "../../../src/process/guarded-command/wire.ts";
 import { isRoot } from "../helpers.ts";
 import { addon, type CallOptions, encodeCall, encodeHead } from "./fake-launcher.ts";
 import { LIMITS, startAgent } from "./helpers.ts";

@@ -93,11 +93,7 @@ describe.concurrent("names", () => {
         env,
         encoding: "latin1",
       });
-    for (const args of [
-      "--lock $'a\\xff' -- true",
-      "-g $'\\xc3(' -- true",
-      "-- $'/bin/\\xff'",
-    ]) {
+    for (const args of ["--lock $'a\\xff' -- true", "-g $'\\xc3(' -- true", "-- $'/bin/\\xff'"]) {
       const failed = await execute(args).catch((error) => error);
       expect(failed, args).toFail(64, /not valid U(TF-8|nicode)/);
     }

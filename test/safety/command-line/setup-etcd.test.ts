@@ -79,7 +79,9 @@ test("users.sh that fails leaves an etcd that init refuses, and completes it whe
   };
   mkdirSync(bin);
   put("signalbox", `unset SIGNALBOX_CACERT; exec "${process.execPath}" "${BUNDLE}" "$@"`);
-  const script = read("users.sh").replace("https://host1:2379", etcd.clientUrl).replace(" ETCDCTL_CACERT=ca.pem", "");
+  const script = read("users.sh")
+    .replace("https://host1:2379", etcd.clientUrl)
+    .replace(" ETCDCTL_CACERT=ca.pem", "");
   writeFileSync(join(folder, "users.sh"), script);
   const env = {
     ...createCleanEnv(),
@@ -90,10 +92,15 @@ test("users.sh that fails leaves an etcd that init refuses, and completes it whe
   const call = (...words: string[]) => spawnSync("sh", words, { cwd: folder, env, encoding: "utf8" });
   const login = "--user runner --password-file runner.password";
 
-  put("etcdctl", `[ "$1 $2 $3" != "user add operator" ] || { echo broken >&2; exit 1; }; exec "${etcdctl}" "$@"`);
+  put(
+    "etcdctl",
+    `[ "$1 $2 $3" != "user add operator" ] || { echo broken >&2; exit 1; }; exec "${etcdctl}" "$@"`,
+  );
   expect(call("users.sh")).toMatchObject({ status: 1, stderr: expect.stringContaining("broken") });
   const refused = call("-c", `signalbox init ${login}`);
-  expect(refused.stdout).toMatch(/^FAILURE authentication: this host has the user "runner", but etcd has no auth/m);
+  expect(refused.stdout).toMatch(
+    /^FAILURE authentication: this host has the user "runner", but etcd has no auth/m,
+  );
   expect(refused.status).toBe(78);
 
   put("etcdctl", `exec "${etcdctl}" "$@"`);

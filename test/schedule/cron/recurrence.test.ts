@@ -45,7 +45,8 @@ test.each(RULES)("$rule from $first", ({ rule, first, days }) => {
 const TIMES = readFileSync(new URL("./recurrence-times.txt", import.meta.url), "utf8")
   .split("\n")
   .flatMap((line) => {
-    const [, rule = "", start = "", zone = "", instants = ""] = /^(FREQ\S+) (\S+) (\S+):(.*)$/.exec(line) ?? [];
+    const [, rule = "", start = "", zone = "", instants = ""] =
+      /^(FREQ\S+) (\S+) (\S+):(.*)$/.exec(line) ?? [];
     return rule === "" ? [] : [{ rule, start, zone, instants: instants.trim().split(" ").filter(Boolean) }];
   });
 
@@ -135,7 +136,10 @@ test.each([
   ["@rrule FREQ=DAILY;BYHOUR=3,12 from 2026-02-03T09:00", "between two times of the day: begin at midnight"],
   ["@rrule FREQ=DAILY;BYHOUR=3,12;COUNT=5 from 2026-02-03T00:00", "must be a multiple of 2"],
   ["@rrule FREQ=DAILY;BYHOUR=3,12;BYSETPOS=1 from 2026-02-03T00:00", "with one time of the day only"],
-  ["@rrule FREQ=DAILY;BYHOUR=3,12;UNTIL=20260205T040000 from 2026-02-03T00:00", "between two times of the day"],
+  [
+    "@rrule FREQ=DAILY;BYHOUR=3,12;UNTIL=20260205T040000 from 2026-02-03T00:00",
+    "between two times of the day",
+  ],
   ["@rrule FREQ=WEEKLY;BYWEEKNO=3;BYDAY=MO from 2026-02-03T09:00", "it needs FREQ=YEARLY"],
   ["@rrule FREQ=YEARLY;BYWEEKNO=3 from 2026-02-03T09:00", "weekdays without a number, such as BYDAY=MO"],
   ["@rrule FREQ=YEARLY;BYWEEKNO=0;BYDAY=MO from 2026-02-03T09:00", "1 to 53, or -1 to -53"],
@@ -155,7 +159,9 @@ test("the explanation names its times", () => {
   const explain = (rule: string) => explainPlan(parsePlan(`@rrule ${rule} from 2026-11-30T00:30`));
   expect(explain("FREQ=DAILY;BYHOUR=9,15;")).toBe("every day, at 09:30 and 15:30, from 2026-11-30");
   expect(explain("FREQ=DAILY;BYHOUR=9;BYSECOND=5")).toBe("every day, at 09:30:05, from 2026-11-30");
-  expect(explain("FREQ=DAILY;BYHOUR=9,10;BYMINUTE=1,2,3,4")).toBe("every day, at 8 times of the day, from 2026-11-30");
+  expect(explain("FREQ=DAILY;BYHOUR=9,10;BYMINUTE=1,2,3,4")).toBe(
+    "every day, at 8 times of the day, from 2026-11-30",
+  );
 });
 
 test("a rule that ends has no occurrence after its end", () => {

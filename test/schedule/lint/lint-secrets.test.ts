@@ -23,7 +23,9 @@ describe("a command with", () => {
     ["curl -u", ["curl", "-u", "ann:hunter2", "https://x"], "ann:…"],
   ])("%s is found, and not repeated", (_, command, shown) => {
     expect(findSecret(command)).toEqual([["warning", "command", shown]]);
-    expect(JSON.stringify(lintSecrets({ cron: "@daily", timezone: "UTC", command }))).not.toContain("hunter2");
+    expect(JSON.stringify(lintSecrets({ cron: "@daily", timezone: "UTC", command }))).not.toContain(
+      "hunter2",
+    );
   });
 
   test.each([

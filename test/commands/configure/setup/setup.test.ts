@@ -6,7 +6,10 @@ const PAGE = readFileSync(new URL("../../../../docs/etcd.md", import.meta.url), 
 
 /** The commands for roles, with one space between words. The script adds a role unless it is there. */
 function listRoleCommands(text: string): string[] {
-  const commands = text.replace(/^etcdctl role get (\S+) > \/dev\/null 2>&1 \|\| (?=etcdctl role add \1$)/gm, "");
+  const commands = text.replace(
+    /^etcdctl role get (\S+) > \/dev\/null 2>&1 \|\| (?=etcdctl role add \1$)/gm,
+    "",
+  );
   return [...commands.matchAll(/^etcdctl role .*$/gm)].map(([line]) => line.replace(/ +/g, " "));
 }
 
