@@ -1,4 +1,4 @@
-import { quoteText } from "../base/text.ts";
+import { quoteText } from "../core/base/text.ts";
 import { createFinding, type LintFinding } from "./cron/lint.ts";
 import type { Definition } from "./definition.ts";
 

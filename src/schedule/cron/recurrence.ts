@@ -1,5 +1,5 @@
-import { memoize } from "../../base/memoize.ts";
-import { quoteText } from "../../base/text.ts";
+import { memoize } from "../../core/base/memoize.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";
 import { WEEKDAYS } from "./cron-field.ts";
 import { formatList } from "./explain-cron.ts";
@@ -39,22 +39,22 @@ interface RuleParts {
 /** The end of a rule: an instant in ms since the epoch, or ms on the wall clock, both inclusive; or none. */
 type RuleEnd = { readonly instant: number } | { readonly wall: number } | undefined;
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Days that are searched for an occurrence: 100 years. */
-const CENTURY = 36_525;
+const MAX_SEARCHED_DAYS = 36_525;
 /** Maximum number of cached rules. */
-const CACHED = 10_000;
-const FORM = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/i;
+const MAX_CACHED_RULES = 10_000;
+const RRULE_TEXT = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/i;
 
 /**
  * Parses `@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-11-30T09:00`. The instant is one of the wall clock of the schedule's zone: the
  * first day on which it can be due, and the time of each day. It is due only on days of the rule.
  * @throws CronError
  */
-export const parseRecurrence = memoize(parseUncached, CACHED);
+export const parseRecurrence = memoize(parseUncached, MAX_CACHED_RULES);
 
 function parseUncached(text: string): WallPlan {
-  const [, rule = "", date = "", hour, minute, second] = FORM.exec(text) ?? [];
+  const [, rule = "", date = "", hour, minute, second] = RRULE_TEXT.exec(text) ?? [];
   const begin = Date.parse(`${date}T${hour}:${minute}:${second ?? "00"}Z`);
   if (Number.isNaN(begin) || begin < 0 || new Date(begin).toISOString().slice(0, 10) !== date)
     throw new CronError(
@@ -64,7 +64,9 @@ function parseUncached(text: string): WallPlan {
   const { minutes, hours, seconds } = parts;
   const isDay = createDayMatcher(parts, readLimits(rule, parts, begin));
   const walls = { times: buildDayTimes(minutes, hours), getDayMask: memoizeMonths(isDay) };
-  if (findWallFrom(walls, Math.floor(begin / DAY) * DAY, begin + CENTURY * DAY) === undefined)
+  if (
+    findWallFrom(walls, Math.floor(begin / DAY_MS) * DAY_MS, begin + MAX_SEARCHED_DAYS * DAY_MS) === undefined
+  )
     throw new CronError(`cron text ${quoteText(text)} never fires: no day of the next 100 years matches`);
   const hasSeconds = second !== undefined || seconds.some((value) => value > 0);
   return {
@@ -115,8 +117,8 @@ function readLimits(rule: string, parts: RuleParts, begin: number): DayLimits {
       `COUNT=${count}`,
       `with ${perDay} times a day, it must be a multiple of ${perDay}; or use --end`,
     );
-  const origin = Math.floor(begin / DAY);
-  const time = begin - origin * DAY;
+  const origin = Math.floor(begin / DAY_MS);
+  const time = begin - origin * DAY_MS;
   if (time > first && time <= last)
     throw createRuleFault(
       rule,
@@ -134,9 +136,9 @@ function readLimits(rule: string, parts: RuleParts, begin: number): DayLimits {
 /** @param first  the first time of the day, ms; `last`: the last one */
 function findLastDay(rule: string, until: RuleEnd, first: number, last: number): number {
   if (until === undefined) return Infinity;
-  if ("instant" in until) return Math.floor(until.instant / DAY) + 1; // in the zone, it may be a day later
-  const day = Math.floor(until.wall / DAY);
-  const time = until.wall - day * DAY;
+  if ("instant" in until) return Math.floor(until.instant / DAY_MS) + 1; // in the zone, it may be a day later
+  const day = Math.floor(until.wall / DAY_MS);
+  const time = until.wall - day * DAY_MS;
   if (time >= last) return day;
   if (time < first) return day - 1;
   throw createRuleFault(rule, "UNTIL", "it must not be between two times of the day: write its date alone");
@@ -168,8 +170,8 @@ function parseRule(rule: string): RuleParts {
   const given = new Map<string, string>();
   for (const part of rule.toUpperCase().replace(/;$/, "").split(";")) {
     const [, name = "", value = ""] = /^([A-Z]+)=(.+)$/.exec(part) ?? [];
-    if (!PARTS.has(name) || given.has(name))
-      throw createRuleFault(rule, part, `use each once of ${[...PARTS].join(", ")}`);
+    if (!RULE_PARTS.has(name) || given.has(name))
+      throw createRuleFault(rule, part, `use each once of ${[...RULE_PARTS].join(", ")}`);
     given.set(name, value);
   }
   // Each once: every day of a century is compared with all of them.
@@ -224,7 +226,7 @@ function parseRule(rule: string): RuleParts {
   return parts;
 }
 
-const PARTS = new Set(
+const RULE_PARTS = new Set(
   "FREQ INTERVAL COUNT UNTIL BYMONTH BYWEEKNO BYMONTHDAY BYYEARDAY BYDAY BYHOUR BYMINUTE BYSECOND BYSETPOS WKST".split(
     " ",
   ),
@@ -270,12 +272,12 @@ interface DatedDay {
 }
 
 function toDatedDay(day: number): DatedDay {
-  const at = new Date(day * DAY);
+  const at = new Date(day * DAY_MS);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth() + 1];
   return { day, year, month, date: at.getUTCDate(), weekday: at.getUTCDay() };
 }
 
-const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY;
+const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY_MS;
 const getMonthRange = (year: number, month: number) => ({
   from: toDayNumber(year, month),
   end: toDayNumber(year, month + 1),
@@ -387,7 +389,7 @@ function findCountedDay(
 ): number {
   if (count === undefined) return Infinity;
   let left = count;
-  for (let day = first; day < first + CENTURY; day += 1) {
+  for (let day = first; day < first + MAX_SEARCHED_DAYS; day += 1) {
     if (isOfRule(day)) left -= 1;
     if (left === 0) return day;
   }
