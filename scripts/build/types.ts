@@ -15,6 +15,7 @@ export function writeTypes(root: string): number {
   try {
     emitDeclarations(root, all);
     const files = findReachable(join(all, ENTRY));
+    refusePackages(files, all);
     for (const file of files) {
       const to = join(draft, relative(all, file));
       mkdirSync(dirname(to), { recursive: true });
@@ -57,6 +58,20 @@ function findReachable(entry: string): Set<string> {
     for (const [, path = ""] of imports) seen.add(join(dirname(file), path.replace(/\.ts$/, ".d.ts")));
   }
   return seen;
+}
+
+/**
+ * The package brings its declarations alone: what they import of another package would be missing where it is installed.
+ * @throws Error
+ */
+function refusePackages(files: ReadonlySet<string>, folder: string): void {
+  for (const file of files) {
+    const [, name] = /(?:from|import)\s*\(?\s*"([^."][^"]*)"/.exec(readFileSync(file, "utf8")) ?? [];
+    if (name !== undefined)
+      throw new Error(
+        `${relative(folder, file)} imports ${name}: declare what src/library exports in files that do not`,
+      );
+  }
 }
 
 /** Replaces the folder with a rename, because another process may read the types at this moment. */

@@ -26,11 +26,13 @@ async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
   try {
-    return await new Promise((answered) => {
+    const answer = await new Promise<string | undefined>((answered) => {
       lines.once("close", () => answered(undefined));
       lines.once("SIGINT", () => answered(undefined));
       lines.question(question, answered);
     });
+    if (answer === undefined) writeError("\n"); // the cursor is still behind the question
+    return answer;
   } finally {
     lines.close();
   }

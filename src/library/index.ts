@@ -8,11 +8,12 @@ export type {
   Catchup,
   ChainCondition,
   HookName,
+  JobConflictRule,
+  JobState,
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
-export type { JobConflictRule, JobState } from "../site/operate/jobs.ts";
 export {
   explainCronText,
   lintCronText,

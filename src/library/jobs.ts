@@ -8,19 +8,11 @@ import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";
 import { parseRevision } from "../core/protocol/ticket.ts";
 import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { JOB_CONFLICT_RULES, JOB_STATES, type JobState } from "../schedule/definition-values.ts";
 import { buildQueueLease } from "../schedule/serial-queue.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { followEtcd, KeySink } from "../site/observe/follow.ts";
-import {
-  addJobs,
-  isGivenUp,
-  isJob,
-  JOB_CONFLICT_RULES,
-  JOB_STATES,
-  type JobState,
-  type PlannedJob,
-  splitJobs,
-} from "../site/operate/jobs.ts";
+import { addJobs, isGivenUp, isJob, type PlannedJob, splitJobs } from "../site/operate/jobs.ts";
 import type { OperatorPorts, Receipt } from "../site/operate/operator-action.ts";
 import type { MutationResult } from "../site/operate/schedule-mutation.ts";
 import {

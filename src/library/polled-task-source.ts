@@ -10,9 +10,8 @@ import { mergeOwnInput } from "../worker/tasks/running-task.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import { ClosedError } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, SIGNAL, WAIT } from "./options-schema.ts";
-import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
-import { buildCheckpointFacts, checkResult, describeFailure } from "./worker-handlers.ts";
+import { buildCheckpointFacts, checkResult, describeFailure, findJobTrace } from "./worker-handlers.ts";
 
 /**
  * The schedules that a connection has changed and one source of tasks has not read since. A source receives changes from its

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Clock } from "../core/base/clock.ts";
 import { formatIso } from "../core/base/duration.ts";
 import { isCount } from "../core/base/parse-json.ts";
-import { mergeSignals, NO_LONGER_NEEDED } from "../core/base/wait.ts";
+import { forwardAbort, NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { MemoryStore } from "../core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../core/process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
@@ -15,8 +15,8 @@ import type {
   FinishedTask,
   Instant,
   RunDueOptions,
-  Schedules,
   Task,
+  TaskSource,
   TestOptions,
   TestSignalbox,
   WorkerTask,
@@ -54,11 +54,13 @@ class TestClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal) {
     const over = new AbortController();
-    const timer = this.#real.sleep(ms, mergeSignals(over.signal, signal));
+    const stopForwarding = forwardAbort(signal, over);
+    const timer = this.#real.sleep(ms, over.signal);
     timer.catch(() => {});
     try {
       await Promise.race([timer, this.#isSet.promise]);
     } finally {
+      stopForwarding();
       over.abort(NO_LONGER_NEEDED);
     }
   }
@@ -103,21 +105,33 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
   }
 
   async runDue<T extends object>(options: RunDueOptions<T>) {
-    const ran: FinishedTask[] = [];
-    await runDueTasks(this.schedules, parseOptions("runDue", options, RUN_OPTIONS), ran);
-    return ran;
+    const settings = parseOptions("runDue", options, RUN_OPTIONS);
+    return await this.#withTasks(async (tasks, ran) => runDueTasks(tasks, settings, ran));
   }
 
   async runUntil<T extends object>(time: Instant, options: RunDueOptions<T>) {
     const end = parseArgument("time", time, INSTANT);
     const settings = parseOptions("runUntil", options, RUN_OPTIONS);
+    return await this.#withTasks(async (tasks, ran) => {
+      for (;;) {
+        await runDueTasks(tasks, settings, ran);
+        const now = this.#clock.getWallTime();
+        if (now >= end) return;
+        this.setTime(Math.min(end, await this.#findNextRun(now)));
+      }
+    });
+  }
+
+  /** Runs tasks of a source that does not stay open: it would keep the process of the test alive. */
+  async #withTasks(work: (tasks: TaskSource, ran: FinishedTask[]) => Promise<void>) {
     const ran: FinishedTask[] = [];
-    for (;;) {
-      await runDueTasks(this.schedules, settings, ran);
-      const now = this.#clock.getWallTime();
-      if (now >= end) return ran;
-      this.setTime(Math.min(end, await this.#findNextRun(now)));
+    const tasks = await this.schedules.open();
+    try {
+      await work(tasks, ran);
+    } finally {
+      await tasks.close();
     }
+    return ran;
   }
 
   /** Returns when the next schedule may run, ms since the epoch; infinity if none will. */
@@ -142,11 +156,11 @@ const RUN_OPTIONS = {
 type RunSettings = v.InferOutput<v.StrictObjectSchema<typeof RUN_OPTIONS, undefined>>;
 
 /** Runs tasks that are due. @param ran  the tasks so far, to which it adds @throws UsageError if they are too many */
-async function runDueTasks(schedules: Schedules, settings: RunSettings, ran: FinishedTask[]): Promise<void> {
+async function runDueTasks(tasks: TaskSource, settings: RunSettings, ran: FinishedTask[]): Promise<void> {
   const kept: Task[] = [];
   try {
     for (;;) {
-      const task = await schedules.poll();
+      const task = await tasks.poll();
       if (task === undefined) return;
       const handle = findHandler(settings, task.type);
       if (handle === undefined) {

@@ -1,9 +1,8 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
-import { buildTraceHeaders, buildTraceVariables, readTraceContext } from "../core/base/trace.ts";
-import type { Definition } from "../schedule/definition.ts";
-import { describeTask, getTaskCaller } from "../worker/task-trace.ts";
+import { buildTraceVariables, readTraceContext } from "../core/base/trace.ts";
+import { describeTask } from "../worker/task-trace.ts";
 import { ConfigError } from "./errors.ts";
-import type { TaskMiddleware, WorkerTask } from "./types.ts";
+import type { TaskMiddleware } from "./types.ts";
 
 /** Name of the tracer, as exporters show it. */
 const TRACER_NAME = "signalbox";
@@ -37,12 +36,6 @@ export async function captureTrace(): Promise<Record<string, string> | undefined
   const { traceparent: TRACEPARENT, tracestate: TRACESTATE } = headers;
   const caller = readTraceContext({ TRACEPARENT, TRACESTATE });
   return caller && buildTraceVariables(caller);
-}
-
-/** Returns the trace in which a job was added. */
-export function findJobTrace(definition: Definition): Pick<WorkerTask, "trace"> {
-  const caller = getTaskCaller(definition);
-  return caller === undefined ? {} : { trace: buildTraceHeaders(caller) };
 }
 
 let loading: ReturnType<typeof loadApi> | undefined;

@@ -4,11 +4,12 @@ import type {
   Catchup,
   ChainCondition,
   HookName,
+  JobConflictRule,
+  JobState,
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
-import type { JobConflictRule, JobState } from "../site/operate/jobs.ts";
 import type { ClaimLostError } from "./errors.ts";
 
 // Public types of schedules: `signalbox.schedules`.
@@ -172,7 +173,7 @@ export interface TaskFacts<D = unknown> {
   readonly data: D;
   /** The scheduled time of the occurrence, which is not the time of its start. */
   readonly scheduledTime: Date;
-  /** Number of starts of this occurrence, including this one. */
+  /** Number of starts of this occurrence, including this one. Starts that were given back, also without their leases, do not count. */
   readonly attempt: number;
   /** Id of this start. */
   readonly run: string;

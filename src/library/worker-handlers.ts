@@ -4,8 +4,9 @@ import { formatDuration } from "../core/base/duration.ts";
 import { isJsonObject, parseJson } from "../core/base/parse-json.ts";
 import { refuseFault } from "../core/base/schema.ts";
 import { clean, cleanLines, quoteText } from "../core/base/text.ts";
+import { buildTraceHeaders } from "../core/base/trace.ts";
 import { listenForAbort, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
-import { getScheduleType } from "../schedule/definition.ts";
+import { type Definition, getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { toJsonData } from "../schedule/json-fields.ts";
 import { LARGEST_RESULT } from "../schedule/state/outcome.ts";
@@ -18,6 +19,7 @@ import {
   type TaskResult,
 } from "../worker/handler.ts";
 import { createLeaseAcquirer, createLeasedHandler } from "../worker/handlers/leased-handler.ts";
+import { getTaskCaller } from "../worker/task-trace.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import {
   ClosedError,
@@ -29,7 +31,6 @@ import {
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
-import { findJobTrace } from "./tracing.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
@@ -270,4 +271,10 @@ export function describeFailure(error: unknown): Pick<TaskResult, "reason" | "er
 
 function formatReason(error: unknown): string {
   return clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error), LONGEST_REASON);
+}
+
+/** Returns the trace in which a job was added. */
+export function findJobTrace(definition: Definition): Pick<WorkerTask, "trace"> {
+  const caller = getTaskCaller(definition);
+  return caller === undefined ? {} : { trace: buildTraceHeaders(caller) };
 }

@@ -1,4 +1,4 @@
-// Values of fields of a definition.
+// Values of fields of a definition, and of jobs, which are schedules that are due once.
 
 export const CATCHUPS = ["all", "latest", "none"] as const;
 /**
@@ -36,6 +36,18 @@ export const REMOVAL_CONDITIONS = ["success", "end"] as const;
  * given up.
  */
 export type RemovalCondition = (typeof REMOVAL_CONDITIONS)[number];
+
+export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] as const;
+/**
+ * What happens if there is a job with the same key. `keep`: it stays as it is. `replaceDead`: it stays, unless it was given up; then it
+ * is replaced, with its dead letter. `update`: it is replaced, but keeps its time while it waits. `replace`: it is replaced; with
+ * `delay`, each call moves it (debounce). If it runs, the new one runs after it.
+ */
+export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
+
+export const JOB_STATES = ["delayed", "waiting", "running", "retrying", "paused", "dead"] as const;
+/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
+export type JobState = (typeof JOB_STATES)[number];
 
 /** Priorities are whole numbers from minus this to this. */
 export const MAX_PRIORITY = 100;

@@ -1,6 +1,6 @@
 /** The package as programs get it: what it exports is there, and its types stand alone. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
@@ -32,16 +32,25 @@ test("every error is documented with its code", async () => {
   expect(rows.sort()).toEqual(names.sort());
 });
 
+/** Installs what the package has of types, alone: a link to the project would also bring the packages that it is built with. */
+function installTypes(folder: string): void {
+  const installed = join(folder, "node_modules/signalbox");
+  mkdirSync(installed, { recursive: true });
+  cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
+  cpSync(join(ROOT, "dist/types"), join(installed, "dist/types"), { recursive: true });
+}
+
 test.each([
   ["nodenext", "mts"],
+  ["nodenext", "cts"],
   ["node16", "mts"],
   ["node16", "cts"],
+  ["preserve", "ts"],
 ])(
   "the types compile in a program of its own with %s, %s, strictly, and refuse what is wrong",
   (module, ending) => {
     const folder = createTestFolder();
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(ROOT, join(folder, "node_modules/signalbox"));
+    installTypes(folder);
     const program = readFileSync(join(import.meta.dirname, "fixture-types.ts"), "utf8");
     writeFileSync(
       join(folder, `program.${ending}`),

@@ -9,6 +9,7 @@ import {
   type TestSignalbox,
   UsageError,
   Worker,
+  type WorkerTask,
 } from "../../src/library/index.ts";
 
 const now = "2026-03-01T00:00Z";
@@ -88,7 +89,33 @@ describe("runDue", () => {
     expect(first.map(({ id, result }) => `${id} ${result}`).sort()).toEqual(["back released", "later retry"]);
     expect((await box.runDue(ignore)).map(({ id }) => id)).toEqual(["back"]);
     box.advance("5m");
-    expect((await box.runDue(ignore)).map(({ id }) => id)).toEqual(["later"]);
+    expect(await box.runDue(ignore)).toMatchObject([{ id: "later", attempt: 2 }]);
+  });
+
+  test("counts every start of an occurrence, whatever the ones before asked for", async () => {
+    const box = openBox();
+    await box.schedules.add("a", { cron: "@manual", retries: 3, backoff: "1m" });
+    await box.schedules.trigger("a");
+    const ends = ["retry", "fail", "retry", "release", "finish"];
+    const ran = [];
+    for (const end of ends) {
+      const handlers = {
+        a: (task: WorkerTask) => {
+          if (end === "retry") task.retry("1m");
+          if (end === "release") task.release();
+          if (end === "fail") throw new Error("no paper");
+        },
+      };
+      ran.push(...(await box.runDue({ handlers })));
+      box.advance("1h");
+    }
+    expect(ran.map(({ attempt, result }) => [attempt, result])).toEqual([
+      [1, "retry"],
+      [2, "failed"],
+      [3, "retry"],
+      [4, "released"], // given back: this one does not count
+      [4, "ok"],
+    ]);
   });
 
   test("runs nothing whose conditions this host does not fulfil", async () => {
@@ -113,6 +140,16 @@ describe("runDue", () => {
     box.advance("10m");
     await expect(box.runDue({ ...ignore, most: 3 })).rejects.toThrow(UsageError);
   });
+});
+
+test("runUntil leaves nothing behind that each further run would wake", async () => {
+  const box = openBox();
+  await box.schedules.add("a", { cron: "* * * * *" });
+  const countTimers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  await box.runUntil("2026-03-01T00:10Z", ignore);
+  const before = countTimers();
+  await box.runUntil("2026-03-01T02:10Z", ignore);
+  expect(countTimers()).toBeLessThan(before + 10);
 });
 
 test("runUntil runs each occurrence at its time", async () => {

@@ -43,6 +43,8 @@ export interface FrontEndOptions {
   prefersGrpc?: boolean;
   clock?: Clock;
   random?: Random;
+  /** Tells a user at the terminal when etcd does not answer. */
+  tellsSilence?: boolean;
 }
 
 /**
@@ -65,7 +67,8 @@ export async function openConnection(
   warnUnknownVariables(io.env, log);
   warnOverriddenContext(config, log);
   const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
-  const store = await openStore(storeOptions, { clock, random });
+  const onSilence = frontEnd.tellsSilence ? createSilenceReporter(call, io, log) : undefined;
+  const store = await openStore(storeOptions, { clock, random, onSilence });
   return {
     config,
     settings: values,
@@ -76,6 +79,18 @@ export async function openConnection(
     log,
     logContext,
     facts,
+  };
+}
+
+/**
+ * Creates a function that says what is tried while etcd does not answer: to a user at the terminal, otherwise only in the log, because
+ * cron mails what is printed.
+ */
+function createSilenceReporter({ verbosity }: Call<object>, io: CommandIo, log: LogSink) {
+  return ({ message }: Error) => {
+    const text = `etcd has not answered yet, trying again: ${message}`;
+    if (verbosity >= 0 && io.terminal.canAsk()) io.writeMessage(text);
+    else log.info(text);
   };
 }
 

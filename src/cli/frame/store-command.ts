@@ -56,7 +56,7 @@ export async function withCommandContext<F extends object, T>(
   const stopListening = io.onSignal((name) => {
     if (ENDING_SIGNALS.includes(name)) stop.abort(new InterruptedError(name));
   });
-  const connection = await openConnection(call, io, frontEnd);
+  const connection = await openConnection(call, io, { tellsSilence: true, ...frontEnd });
   const operator = getOperator(io, connection.facts.fqdn);
   const knownSnapshot = "dry-run" in call.flags ? io.getSnapshot?.() : undefined;
   const printMessage = createMessagePrinter(call, io);

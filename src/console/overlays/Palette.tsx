@@ -11,7 +11,7 @@ import { getTabLabel } from "../data/explorer-tree.ts";
 import { isLive } from "../data/live-view.ts";
 import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
-import { chooseListedContext, goTo } from "../parts/navigation.ts";
+import { actOnRow, chooseListedContext, goTo } from "../parts/navigation.ts";
 import { buildRowAction, getCommandById, hasFlag } from "../parts/row-actions.ts";
 import { TABS, type TabId } from "../state/console-state.ts";
 import { clamp } from "../state/cursor.ts";
@@ -96,6 +96,7 @@ function listEntries(app: ConsoleApp): PaletteEntry[] {
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
 function runChoice(app: ConsoleApp, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
+  if (choice.kind === "on-row") return actOnRow(app, choice.tab, choice.key, choice.id);
   if (choice.kind === "context") return chooseListedContext(app, choice.name);
   if (choice.kind === "action") return app.act(choice.id);
   if (choice.kind === "travel") return travelTo(app, choice.time);
@@ -183,7 +184,49 @@ export function searchPalette(
     return { entry, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
   });
   found.sort((one, other) => one.order - other.order);
-  return { entries: [...listTravels(query), ...found.map(({ entry }) => entry)], words };
+  const onNames = scope === undefined ? listActionsOnNames(entries, words) : [];
+  return { entries: [...listTravels(query), ...found.map(({ entry }) => entry), ...onNames], words };
+}
+
+/** Maximum number of entries that do something with a name. */
+const MOST_ON_NAMES = 50;
+
+/** Lists the actions that the first words name, each on the names that the last word finds: `why backup`. The whole name comes first. */
+function listActionsOnNames(entries: readonly PaletteEntry[], words: readonly string[]): PaletteEntry[] {
+  const [name = "", ...others] = words.toReversed();
+  if (others.length === 0) return [];
+  const actions = entries.filter(
+    ({ label, choice }) =>
+      isOnSelection(choice) && others.every((word) => findWord(label.toLowerCase(), word) >= 0),
+  );
+  if (actions.length === 0) return [];
+  const named = entries.filter(({ label, choice }) => "key" in choice && label.toLowerCase().includes(name));
+  const isWhole = ({ label }: PaletteEntry) => label.toLowerCase() === name;
+  named.sort((one, other) => Number(isWhole(other)) - Number(isWhole(one)));
+  return named
+    .slice(0, MOST_ON_NAMES)
+    .flatMap((target) => actions.flatMap((action) => createEntryOnName(action, target) ?? []));
+}
+
+/** Whether a choice applies to the selected rows. */
+function isOnSelection(choice: PaletteChoice): boolean {
+  if (choice.kind === "action") return ON_ROWS.has(choice.id);
+  return choice.kind === "command" && choice.args === undefined && isRowCommandId(choice.id);
+}
+
+function createEntryOnName(
+  action: PaletteEntry,
+  { id, label, detail, choice }: PaletteEntry,
+): PaletteEntry | undefined {
+  if (!("id" in action.choice) || choice.kind !== "go" || choice.key === undefined) return undefined;
+  return {
+    ...action,
+    id: `${action.id} ${id}`,
+    label: `${action.label} ${label}`,
+    detail,
+    disabled: action.disabled === NO_SELECTION ? undefined : action.disabled,
+    choice: { kind: "on-row", id: action.choice.id, tab: choice.tab, key: choice.key },
+  };
 }
 
 /**
@@ -293,7 +336,9 @@ export type PaletteChoice =
   /** Shows the cluster of another context. */
   | { kind: "context"; name: string | undefined }
   /** Goes to a tab, and optionally to a row in it. */
-  | { kind: "go"; tab: TabId; key?: string };
+  | { kind: "go"; tab: TabId; key?: string }
+  /** Goes to a row, and runs an action or a command on it. */
+  | { kind: "on-row"; id: string; tab: TabId; key: string };
 
 /** An entry of the palette. Its texts are clean. */
 export interface PaletteEntry {
@@ -382,7 +427,7 @@ const ON_EVERYTHING = [
 
 function createExecutableEntry(
   options: PaletteOptions,
-  choice: Extract<PaletteChoice, { id: string }>,
+  choice: Extract<PaletteChoice, { kind: "command" | "action" }>,
   detail: string,
   hasKey: boolean,
 ): PaletteEntry {
@@ -467,5 +512,7 @@ export function findChoiceObstacle(choice: PaletteChoice, conditions: ChoiceCond
   if (conditions.isPast && (isCommand || isChange)) return "not in the past";
   if (isChange && conditions.isReadOnly) return "read-only";
   if (isChange && conditions.isAway) return "etcd unreachable";
-  return isCommand || conditions.hasSelection || !ON_ROWS.has(id) ? undefined : "nothing is selected";
+  return isCommand || conditions.hasSelection || !ON_ROWS.has(id) ? undefined : NO_SELECTION;
 }
+
+const NO_SELECTION = "nothing is selected";

@@ -84,6 +84,18 @@ export function goTo(app: ConsoleApp, tab: TabId, key: string | undefined): void
   });
 }
 
+/** Selects a row of a tab and runs an action on it alone, without waiting for a frame. */
+export function actOnRow(app: ConsoleApp, tab: TabId, key: string, action: string): void {
+  goTo(app, tab, key);
+  const { tabState } = app;
+  app.table.update(app.liveView.snapshot, app.getWallTime(), tabState); // the tab may not have been shown
+  const index = app.table.findIndex(key, tabState.cursor.index);
+  if (index < 0) return refuseForRow(app, `${cleanToWidth(key, 40)} has no row in this table`);
+  const cursor = { ...tabState.cursor, index };
+  app.update((state) => updateTab(state, { cursor, marks: new Set(), anchor: undefined }));
+  app.act(action);
+}
+
 function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
   return list[(list.indexOf(of) + by + list.length) % list.length] ?? of;
 }

@@ -23,6 +23,22 @@ export function formatKey(key: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, escapeByte);
 }
 
+/**
+ * Decodes an argument of a command line. One that is not valid UTF-8 gets a lone surrogate for each byte above 7f, which
+ * no valid text has, so that `encodeArgument` returns the same bytes.
+ */
+export function decodeArgument(bytes: string): string {
+  const escapeByte = (byte: string) => String.fromCharCode(0xdc00 + byte.charCodeAt(0));
+  return decodeUtf8(bytes) ?? bytes.replace(/[\x80-\xff]/g, escapeByte);
+}
+
+/** Encodes an argument as bytes. @see decodeArgument */
+export function encodeArgument(text: string): Uint8Array {
+  return text.isWellFormed()
+    ? new TextEncoder().encode(text)
+    : Uint8Array.from(text, (char) => char.charCodeAt(0) & 0xff);
+}
+
 /** Number of bytes that are converted at a time: the number of arguments of a function is limited. */
 const BYTES_PER_CALL = 8_192;
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { listenForAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
 import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
-import type { Timeouts } from "./options.ts";
+import type { StorePorts, Timeouts } from "./options.ts";
 import { isUnavailable } from "./retry.ts";
 import { StoreError } from "./store.ts";
 
@@ -54,6 +54,8 @@ interface InFlightAttempt {
   startedAt: number;
 }
 
+/** How long a call is without an answer before it is reported, ms. */
+const SILENCE_MS = 2_000;
 const BACKOFF_MS = [0, 50, 100, 200, 400];
 
 /** A call under way. It settles once. */
@@ -101,14 +103,16 @@ function startCall<T>(
     );
   };
 
-  const giveUp = () => {
+  /** Builds the error of all members that have failed or not answered so far. */
+  const joinFaults = () => {
     const unanswered = [...flights]
       .filter(({ member }) => !causes.has(member))
       .map(({ member }) => new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));
     const all = [...causes.values(), ...unanswered];
     const other = all.find(({ kind }) => kind === "otherCluster");
-    settle(() => reject(joinErrors(all, other?.kind)));
+    return joinErrors(all, other?.kind);
   };
+  const giveUp = () => settle(() => reject(joinFaults()));
 
   /**
    * Returns the next member, counting from the preferred one. Skips members with an attempt in flight: a second copy
@@ -171,6 +175,7 @@ function startCall<T>(
   const succeed = (flight: InFlightAttempt, value: T) => {
     if (isSettled || !flights.delete(flight)) return discard(value);
     failover.preferred = members.indexOf(flight.member);
+    failover.onSilence = undefined;
     const now = clock.now();
     latency.recordAnswer(flight.member, flight.startedAt, now);
     const slow = [...flights].filter((other) => other.startedAt <= now - timeouts.hedge);
@@ -202,6 +207,11 @@ function startCall<T>(
   };
 
   runAfter(timeouts.total, giveUp);
+  if (failover.onSilence !== undefined)
+    runAfter(SILENCE_MS, () => {
+      failover.onSilence?.(joinFaults());
+      failover.onSilence = undefined;
+    });
   launch();
   return { promise, abort: (reason) => settle(() => reject(reason)), giveUp };
 }
@@ -220,6 +230,8 @@ export class Failover {
   readonly clock: Clock;
   readonly timeouts: Timeouts;
   readonly latency = new MemberLatency();
+  /** Called once if the first calls have no answer for two seconds, with what each member has done so far. */
+  onSilence: StorePorts["onSilence"];
   /** Called with a member that left a call without a response. Its watches may be dead too. */
   onSuspect: (member: Member) => void = () => {};
   /** Index of the member that each call tries first: the one that answered last, or that returned the token of a login. */

@@ -49,6 +49,7 @@ async function assembleStore<B>(
   const members = (await transport.openMembers(options)).map((member) => pinMember(member, pin));
   const first = Math.floor((ports.random?.generateFraction() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
+  failover.onSilence = ports.onSilence;
   const wire = new WireCodec(transport.bytes);
   if (options.password === undefined && options.sharesWatches && options.transport === "http") {
     const { SharedWatches } = await import("./cluster/shared-watches.ts");

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { ClusterMemory } from "./cluster/cluster-memory.ts";
+import type { StoreError } from "./store.ts";
 
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
@@ -47,6 +48,8 @@ export interface StorePorts {
    * Selects the member that calls try first; default the first one. Spreads hosts over the members.
    */
   random?: Random;
+  /** Called once if the first calls have no answer for two seconds. They go on. */
+  onSilence?: ((error: StoreError) => void) | undefined;
 }
 
 /** The validated options. */

@@ -58,11 +58,11 @@ export async function claimWithRetries(
     const acquired = await attemptOnce(ports, request, limits, signal, resumed);
     if (acquired.kind === "granted") return acquired;
     const { refusal } = acquired;
-    ports.log.info("not granted", { refusal: refusal.kind });
-    if (refusal.kind === "drained" && waitLimits.queues) {
-      const why = await waitUntilUndrained(ports, request, limits, signal);
-      if (why !== undefined) return { kind: "refused", refusal: { kind: "timeout", why } };
-    } else if (!canTryAgain(request, refusal) || clock.now() >= limits.wait) return acquired;
+    const isDrained = refusal.kind === "drained" && waitLimits.queues;
+    if (!isDrained && (!canTryAgain(request, refusal) || clock.now() >= limits.wait)) return acquired;
+    ports.log.info("waiting", { why: describeRefusal(request, refusal) });
+    const stillDrained = isDrained && (await waitUntilUndrained(ports, request, limits, signal));
+    if (stillDrained) return { kind: "refused", refusal: { kind: "timeout", why: stillDrained } };
     await clock.sleep(BETWEEN_ATTEMPTS * ports.random.generateFraction(), signal);
     // Without waiting, all attempts share the time of the first one. Otherwise a slow etcd could keep the run forever.
     if (canWait(request)) limits.connect = limits.wait;

@@ -231,7 +231,7 @@ function describeCommand(
   if (exit === undefined || startedAt === undefined || exitedAt === undefined) return undefined;
   const { code, signal } = exit;
   const failure = code === undefined ? `signal ${signal}` : code === 0 ? undefined : String(code);
-  const name = basename(file);
+  const name = basename(file).toWellFormed();
   return {
     name,
     part: "command",

@@ -23,6 +23,8 @@ export interface WallPlan {
    * effect of clock changes on it.
    */
   readonly isFixed: boolean;
+  /** The last instant at which it may be due, ms since the epoch. Default: none. */
+  readonly until?: number;
   /** In plain English, if it is no cron expression. */
   readonly explanation?: string;
 }

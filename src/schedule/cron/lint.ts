@@ -2,7 +2,7 @@ import { SignalboxError } from "../../core/base/errors.ts";
 import { collectTexts, quoteText } from "../../core/base/text.ts";
 import { type CronText, type Plan, parsePlan } from "../plan.ts";
 import { type Cron, CronError, isCron, type WallPlan } from "./cron.ts";
-import { type CronField, type CronFields, MONTHS } from "./cron-field.ts";
+import { type CronField, type CronFields, MONTHS, parseCronField } from "./cron-field.ts";
 import { formatList } from "./explain-cron.ts";
 import { checkZone, findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import {
@@ -70,6 +70,7 @@ function lintFields({ fields, seconds }: Cron): LintFinding[] {
   const { minute, hour } = fields;
   return [
     ...(seconds === undefined ? lintFrequency(minute, hour) : lintSeconds(seconds)),
+    ...lintLostSteps(fields),
     ...lintStep(minute, 60, "hour"),
     ...lintStep(hour, 24, "day"),
     ...lintMidnight(minute, hour),
@@ -119,8 +120,8 @@ function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
 
 /** Reports steps over days, which start again with every month or week. */
 function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
-  const dates = /\/([2-9]|\d\d)/.test(day.text);
-  const days = /\/[2-6]/.test(weekday.text);
+  const dates = /\/([2-9]|\d\d)/.test(day.text) && day.values.length > 1;
+  const days = /\/[2-6]/.test(weekday.text) && weekday.values.length > 1;
   return [
     ...(dates
       ? [
@@ -194,21 +195,40 @@ function lintFrequency(minute: CronField, hour: CronField): LintFinding[] {
   ];
 }
 
+/** The field of each, and what it is a part of. */
+const PARENTS = [
+  ["minute", "hour"],
+  ["hour", "day"],
+  ["day", "month"],
+  ["month", "year"],
+  ["weekday", "week"],
+] as const;
+
+/** Reports steps that lead to no second value, such as `1/24` for hours. */
+function lintLostSteps(fields: CronFields): LintFinding[] {
+  return PARENTS.flatMap(([field, parent]) => {
+    const { text, kind } = fields[field];
+    return text.split(",").flatMap((item) => {
+      const part = /\/([2-9]|\d\d)/.test(item) ? parseCronField(item, kind) : undefined;
+      if (part === undefined || typeof part === "string" || part.values.length !== 1) return [];
+      const { name } = kind;
+      const [value] = part.values;
+      return createFinding(
+        "warning",
+        name,
+        `"${item}" means only ${name} ${value} of every ${parent}: a step does not go beyond the ${parent}`,
+        `write "${value}", or let the command itself check whether it is time`,
+      );
+    });
+  });
+}
+
 /** Reports steps that do not divide the hour or the day evenly. */
 function lintStep({ text, kind, values }: CronField, whole: number, parent: string): LintFinding[] {
   const [, digits] = /^[*?]\/(\d+)$/.exec(text) ?? [];
   const step = Number(digits);
-  if (digits === undefined || whole % step === 0) return [];
+  if (digits === undefined || whole % step === 0 || values.length === 1) return [];
   const { name } = kind;
-  if (values.length === 1)
-    return [
-      createFinding(
-        "warning",
-        name,
-        `"${text}" means only ${name} 0 of every ${parent}: a step does not go beyond the ${parent}`,
-        `write "0", or let the command itself check whether it is time`,
-      ),
-    ];
   const last = values.at(-1) ?? 0;
   return [
     createFinding(

@@ -2,6 +2,7 @@ import { memoize } from "../../core/base/memoize.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";
 import { WEEKDAYS } from "./cron-field.ts";
+import { formatList } from "./explain-cron.ts";
 import { buildDayTimes, findWallFrom, memoizeMonths } from "./wall-times.ts";
 
 // Rules of iCalendar (RFC 5545, RRULE). Whether a day is one of a rule follows from the day alone, so nothing is iterated. A day is
@@ -15,20 +16,28 @@ interface RuleParts {
   readonly freq: Frequency;
   readonly interval: number;
   readonly count: number | undefined;
-  /** Last day. */
-  readonly until: number;
+  readonly until: RuleEnd;
   /** Months, 1 to 12. */
   readonly months: readonly number[];
   /** Days of the month and of the year; negative ones count from its end. */
   readonly dates: readonly number[];
   readonly yearDays: readonly number[];
+  /** Weeks of the year; negative ones count from its end. */
+  readonly weeks: readonly number[];
   /** Weekdays, Sunday is 0, each with its place in the month or the year; 0 for any. */
   readonly weekdays: readonly { readonly day: number; readonly nth: number }[];
   /** Places among the days of a period. */
   readonly places: readonly number[];
   /** First day of the week. */
   readonly weekStart: number;
+  /** Parts of the times of the day, sorted. */
+  readonly hours: readonly number[];
+  readonly minutes: readonly number[];
+  readonly seconds: readonly number[];
 }
+
+/** The end of a rule: an instant in ms since the epoch, or ms on the wall clock, both inclusive; or none. */
+type RuleEnd = { readonly instant: number } | { readonly wall: number } | undefined;
 
 const DAY_MS = 86_400_000;
 /** Days that are searched for an occurrence: 100 years. */
@@ -51,20 +60,88 @@ function parseUncached(text: string): WallPlan {
     throw new CronError(
       `cron text ${quoteText(text)} must have a rule, and its first day and time: @rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-11-30T09:00`,
     );
-  const parts = parseRule(rule);
-  const first = Math.floor(begin / DAY_MS);
-  const isDay = createDayMatcher(parts, first);
-  const times = buildDayTimes([Number(minute)], [Number(hour)]);
-  const walls = { times, getDayMask: memoizeMonths(isDay) };
-  if (findWallFrom(walls, begin, begin + MAX_SEARCHED_DAYS * DAY_MS) === undefined)
+  const parts = addDefaultTimes(parseRule(rule), begin);
+  const { minutes, hours, seconds } = parts;
+  const isDay = createDayMatcher(parts, readLimits(rule, parts, begin));
+  const walls = { times: buildDayTimes(minutes, hours), getDayMask: memoizeMonths(isDay) };
+  if (
+    findWallFrom(walls, Math.floor(begin / DAY_MS) * DAY_MS, begin + MAX_SEARCHED_DAYS * DAY_MS) === undefined
+  )
     throw new CronError(`cron text ${quoteText(text)} never fires: no day of the next 100 years matches`);
+  const hasSeconds = second !== undefined || seconds.some((value) => value > 0);
   return {
     text: text.trim().replace(/\s+/g, " "),
     walls,
     isFixed: true,
-    ...(second !== undefined && { seconds: [Number(second)] }),
-    explanation: `${explainRule(rule, parts)}, at ${[hour, minute, ...(second === undefined ? [] : [second])].join(":")}, from ${date}`,
+    ...(hasSeconds && { seconds }),
+    ...(parts.until !== undefined && "instant" in parts.until && { until: parts.until.instant }),
+    explanation: `${explainRule(rule, parts)}, at ${explainTimes(parts, hasSeconds)}, from ${date}`,
   };
+}
+
+/** Adds the parts of the time of the first day that the rule does not name. */
+function addDefaultTimes(parts: RuleParts, begin: number): RuleParts {
+  const at = new Date(begin);
+  const choose = (given: readonly number[], own: number) =>
+    given.length === 0 ? [own] : given.toSorted((a, b) => a - b);
+  return {
+    ...parts,
+    hours: choose(parts.hours, at.getUTCHours()),
+    minutes: choose(parts.minutes, at.getUTCMinutes()),
+    seconds: choose(parts.seconds, at.getUTCSeconds()),
+  };
+}
+
+/** The days between which a rule may be due. */
+interface DayLimits {
+  /** The day from which its periods count. */
+  readonly origin: number;
+  readonly from: number;
+  readonly until: number;
+  /** Number of days after which it ends. */
+  readonly count: number | undefined;
+}
+
+/** @throws CronError if a rule with several times a day begins or ends between two of them */
+function readLimits(rule: string, parts: RuleParts, begin: number): DayLimits {
+  const { hours, minutes, seconds, until, count, places } = parts;
+  const perDay = hours.length * minutes.length * seconds.length;
+  const toTime = (index: number) =>
+    Date.UTC(1970, 0, 1, hours.at(index), minutes.at(index), seconds.at(index));
+  const [first, last] = [toTime(0), toTime(-1)];
+  if (perDay > 1 && places.length > 0)
+    throw createRuleFault(rule, "BYSETPOS", "it is possible with one time of the day only");
+  if (count !== undefined && count % perDay !== 0)
+    throw createRuleFault(
+      rule,
+      `COUNT=${count}`,
+      `with ${perDay} times a day, it must be a multiple of ${perDay}; or use --end`,
+    );
+  const origin = Math.floor(begin / DAY_MS);
+  const time = begin - origin * DAY_MS;
+  if (time > first && time <= last)
+    throw createRuleFault(
+      rule,
+      "its start",
+      "it must not be between two times of the day: begin at midnight",
+    );
+  return {
+    origin,
+    from: time > last ? origin + 1 : origin,
+    until: findLastDay(rule, until, first, last),
+    count: count && count / perDay,
+  };
+}
+
+/** @param first  the first time of the day, ms; `last`: the last one */
+function findLastDay(rule: string, until: RuleEnd, first: number, last: number): number {
+  if (until === undefined) return Infinity;
+  if ("instant" in until) return Math.floor(until.instant / DAY_MS) + 1; // in the zone, it may be a day later
+  const day = Math.floor(until.wall / DAY_MS);
+  const time = until.wall - day * DAY_MS;
+  if (time >= last) return day;
+  if (time < first) return day - 1;
+  throw createRuleFault(rule, "UNTIL", "it must not be between two times of the day: write its date alone");
 }
 
 /** Builds the text of a rule. @param from  wall-clock ms */
@@ -74,28 +151,35 @@ export function formatRecurrence(rule: string, from: number): string {
 
 function explainRule(rule: string, { freq, interval }: RuleParts): string {
   const often = interval === 1 ? `every ${FREQUENCIES[freq]}` : `every ${interval} ${FREQUENCIES[freq]}s`;
-  const rest = rule.split(";").filter((part) => !/^(FREQ|INTERVAL)=/i.test(part));
+  const rest = rule.split(";").filter((part) => !/^$|^(FREQ|INTERVAL|BYHOUR|BYMINUTE|BYSECOND)=/i.test(part));
   return rest.length === 0 ? often : `${often} (${rest.join(", ")})`;
+}
+
+/** Maximum number of times of the day that an explanation names. */
+const NAMED = 6;
+
+function explainTimes({ hours, minutes, seconds }: RuleParts, hasSeconds: boolean): string {
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => seconds.map((second) => [hour, minute, ...(hasSeconds ? [second] : [])])),
+  );
+  if (times.length > NAMED) return `${times.length} times of the day`;
+  return formatList(times.map((time) => time.map((part) => String(part).padStart(2, "0")).join(":")));
 }
 
 function parseRule(rule: string): RuleParts {
   const given = new Map<string, string>();
-  for (const part of rule.toUpperCase().split(";")) {
+  for (const part of rule.toUpperCase().replace(/;$/, "").split(";")) {
     const [, name = "", value = ""] = /^([A-Z]+)=(.+)$/.exec(part) ?? [];
     if (!RULE_PARTS.has(name) || given.has(name))
-      throw createRuleFault(
-        rule,
-        part,
-        `use each once of ${[...RULE_PARTS].join(", ")}; the time of the day is that after "from"`,
-      );
+      throw createRuleFault(rule, part, `use each once of ${[...RULE_PARTS].join(", ")}`);
     given.set(name, value);
   }
   // Each once: every day of a century is compared with all of them.
   const listValues = (name: string) => [...new Set(given.get(name)?.split(","))];
   const parseNumbers = (name: string, least: number, most: number) =>
     listValues(name).map((text) => {
-      const value = /^[+-]?\d{1,5}$/.test(text) ? Number(text) : 0;
-      if (value !== 0 && value >= least && value <= most) return value;
+      const value = /^[+-]?\d{1,5}$/.test(text) ? Number(text) + 0 : Number.NaN;
+      if ((value !== 0 || least === 0) && value >= least && value <= most) return value;
       throw createRuleFault(
         rule,
         `${name}=${text}`,
@@ -118,9 +202,13 @@ function parseRule(rule: string): RuleParts {
     months: parseNumbers("BYMONTH", 1, 12),
     dates: parseNumbers("BYMONTHDAY", -31, 31),
     yearDays: parseNumbers("BYYEARDAY", -366, 366),
+    weeks: parseNumbers("BYWEEKNO", -53, 53),
     weekdays: listValues("BYDAY").map((text) => parseWeekday(rule, text)),
     places: parseNumbers("BYSETPOS", -366, 366),
     weekStart: weekStart ?? 1,
+    hours: parseNumbers("BYHOUR", 0, 23),
+    minutes: parseNumbers("BYMINUTE", 0, 59),
+    seconds: parseNumbers("BYSECOND", 0, 59),
   };
   const isPlaced = parts.weekdays.some(({ nth }) => nth !== 0);
   if (isPlaced && freq !== "MONTHLY" && freq !== "YEARLY")
@@ -129,11 +217,19 @@ function parseRule(rule: string): RuleParts {
       `BYDAY=${given.get("BYDAY")}`,
       `FREQ=${freq} takes weekdays without a number`,
     );
+  if (parts.weeks.length > 0 && (freq !== "YEARLY" || isPlaced || parts.weekdays.length === 0))
+    throw createRuleFault(
+      rule,
+      `BYWEEKNO=${given.get("BYWEEKNO")}`,
+      "it needs FREQ=YEARLY, and weekdays without a number, such as BYDAY=MO",
+    );
   return parts;
 }
 
 const RULE_PARTS = new Set(
-  "FREQ INTERVAL COUNT UNTIL BYMONTH BYMONTHDAY BYYEARDAY BYDAY BYSETPOS WKST".split(" "),
+  "FREQ INTERVAL COUNT UNTIL BYMONTH BYWEEKNO BYMONTHDAY BYYEARDAY BYDAY BYHOUR BYMINUTE BYSECOND BYSETPOS WKST".split(
+    " ",
+  ),
 );
 
 function createRuleFault(rule: string, part: string, remedy: string): CronError {
@@ -151,15 +247,17 @@ function parseWeekday(rule: string, text: string): RuleParts["weekdays"][number]
   throw createRuleFault(rule, text, "a weekday is MO, TU, WE, TH, FR, SA or SU, or such as -1FR");
 }
 
-function parseUntil(rule: string, text: string | undefined): number {
-  if (text === undefined) return Infinity;
-  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
-  const at = Date.parse(`${year}-${month}-${day}T00:00Z`);
-  if (!Number.isNaN(at)) return at / DAY_MS;
+function parseUntil(rule: string, text: string | undefined): RuleEnd {
+  if (text === undefined) return undefined;
+  const [, year, month, day, time = "T235959", zone] =
+    /^(\d{4})(\d\d)(\d\d)(?:(T\d{6})(Z)?)?$/.exec(text) ?? [];
+  const clock = time.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3Z");
+  const at = Date.parse(`${year}-${month}-${day}${clock}`);
+  if (!Number.isNaN(at)) return zone === undefined ? { wall: at } : { instant: at };
   throw createRuleFault(
     rule,
     `UNTIL=${text}`,
-    "write the last day, such as 20271231; for an instant, use --end",
+    "write the last day, such as 20271231, or an instant such as 20271231T225959Z",
   );
 }
 
@@ -187,19 +285,21 @@ const getMonthRange = (year: number, month: number) => ({
 const getYearRange = (year: number) => ({ from: toDayNumber(year, 1), end: toDayNumber(year + 1, 1) });
 /** Weeks since that of 1970-01-01, a Thursday. */
 const toWeekNumber = (day: number, weekStart: number) => Math.floor((day + 4 - weekStart) / 7);
+/** The first day of a week. */
+const toWeekDay = (week: number, weekStart: number) => week * 7 - 4 + weekStart;
 
-/** @param first  the day from which the rule counts */
-function createDayMatcher(parts: RuleParts, first: number): (day: number) => boolean {
-  const start = toDatedDay(first);
+function createDayMatcher(parts: RuleParts, limits: DayLimits): (day: number) => boolean {
+  const { from, until, count } = limits;
+  const start = toDatedDay(limits.origin);
   const rule = addDefaults(parts, start);
   const isOfPeriod = createPeriodMatcher(rule, start);
   const isInPlace = createPlaceMatcher(rule);
   const isOfRule = (day: number) => {
-    if (day < first || day > rule.until) return false;
+    if (day < from || day > until) return false;
     const dated = toDatedDay(day);
     return isOfPeriod(dated) && matchesParts(rule, dated) && isInPlace(dated);
   };
-  const last = findCountedDay(rule.count, first, isOfRule);
+  const last = findCountedDay(count, from, isOfRule);
   return (day) => day <= last && isOfRule(day);
 }
 
@@ -226,7 +326,8 @@ function createPeriodMatcher(
   return (day) => (count(day) - from) % interval === 0;
 }
 
-function matchesParts({ freq, months, dates, yearDays, weekdays }: RuleParts, dated: DatedDay): boolean {
+function matchesParts(rule: RuleParts, dated: DatedDay): boolean {
+  const { freq, months, dates, yearDays, weekdays } = rule;
   const { day, year, month, date, weekday } = dated;
   const ofMonth = getMonthRange(year, month);
   const ofYear = getYearRange(year);
@@ -239,11 +340,22 @@ function matchesParts({ freq, months, dates, yearDays, weekdays }: RuleParts, da
     (months.length === 0 || months.includes(month)) &&
     (dates.includes(date) || isAny(dates, ofMonth)) &&
     isAny(yearDays, ofYear) &&
+    isOfWeeks(rule, day) &&
     (weekdays.length === 0 ||
       weekdays.some(
         (one) => one.day === weekday && (one.nth === 0 || one.nth === nth || one.nth === fromEnd),
       ))
   );
+}
+
+/** Whether a day is in one of the weeks of its year. The first week is the first one with four days in the year. */
+function isOfWeeks({ weeks, weekStart }: RuleParts, day: number): boolean {
+  if (weeks.length === 0) return true;
+  const week = toWeekNumber(day, weekStart);
+  const fourth = toWeekDay(week, weekStart) + 3;
+  const { year } = toDatedDay(fourth);
+  const findFirst = (of: number) => toWeekNumber(toDayNumber(of, 1) + 3, weekStart);
+  return weeks.some((one) => (one > 0 ? findFirst(year) + one - 1 : findFirst(year + 1) + one) === week);
 }
 
 /** Returns whether a day has one of the places that the rule names, among the days of its period. Keeps those of the last period. */
@@ -265,7 +377,7 @@ function getPeriod({ freq, weekStart }: RuleParts, day: number, year: number, mo
   if (freq === "DAILY") return { from: day, end: day + 1 };
   if (freq === "MONTHLY") return getMonthRange(year, month);
   if (freq === "YEARLY") return getYearRange(year);
-  const from = toWeekNumber(day, weekStart) * 7 - 4 + weekStart;
+  const from = toWeekDay(toWeekNumber(day, weekStart), weekStart);
   return { from, end: from + 7 };
 }
 

@@ -74,7 +74,9 @@ function formatGapNote(cron: WallPlan, period: OffsetPeriod): string | undefined
   const why = `the clocks go from ${formatClockChange(period)}`;
   const lost = skipped.length === 0 ? [] : [`skipped ${formatWalls(skipped, start + offset)}: ${why}`];
   const late =
-    nominal === undefined ? [] : [`instead of ${formatWallClock(nominal)}, which does not exist: ${why}`];
+    nominal === undefined
+      ? []
+      : [`instead of ${formatWall(nominal, start + offset)}, which does not exist: ${why}`];
   return [...lost, ...late].join("; ") || undefined;
 }
 
@@ -138,8 +140,8 @@ const MAX_SEARCH_MS = 36_525 * DAY_MS;
  *
  * Clock changes follow the rule of Vixie's cron. An expression that names one time of the day (`30 2 * * *`: one
  * minute, one hour, neither a wildcard nor a step) fires once on each of its days. If the clocks skip that time, it
- * fires at the first moment after the gap, if that is still the same day. If the clocks show it twice, it fires the
- * first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
+ * fires at the first moment after the gap, also on the next day, unless the clocks skip the whole day. If the clocks show it twice, it
+ * fires the first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
  * @param after ms since the epoch
@@ -155,6 +157,11 @@ export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number)
  * @see findOccurrenceAfter
  */
 export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+  const at = from <= (cron.until ?? Infinity) ? findTimeFrom(cron, zone, from) : undefined;
+  return at !== undefined && at <= (cron.until ?? Infinity) ? at : undefined;
+}
+
+function findTimeFrom(cron: WallPlan, zone: string, from: number): number | undefined {
   const { seconds } = cron;
   if (seconds === undefined) return findMinuteFrom(cron, zone, from);
   const begun = findMinuteUntil(cron, zone, from);
@@ -168,8 +175,9 @@ export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): 
  * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
  * @see findOccurrenceAfter
  */
-export function findOccurrenceUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+export function findOccurrenceUntil(cron: WallPlan, zone: string, latest: number): number | undefined {
   const { seconds } = cron;
+  const until = Math.min(latest, cron.until ?? Infinity);
   const minute = findMinuteUntil(cron, zone, until);
   if (minute === undefined || seconds === undefined) return minute;
   const second = seconds.findLast((one) => minute + one * SECOND_MS <= until);
@@ -217,7 +225,7 @@ export function countOccurrences(
     return countTimes((at) => findOccurrenceAfter(cron, zone, at), { after, until, most });
   let count = 0;
   let at = Math.floor(after) + 1;
-  const to = Math.floor(until) + 1;
+  const to = Math.floor(Math.min(until, cron.until ?? Infinity)) + 1;
   while (count < most && at < to) {
     const period = findOffsetPeriod(zone, at);
     if (period === undefined) break;
@@ -265,8 +273,9 @@ export function findShiftedWall(
   { start, offset, before }: OffsetPeriod,
 ): number | undefined {
   if (!isFixed || offset <= before) return undefined;
-  const shown = start + offset;
-  // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
-  const midnight = Math.floor(shown / DAY_MS) * DAY_MS;
-  return findWallUntil(walls, shown - MINUTE_MS, Math.max(start + before, midnight));
+  const [gap, shown] = [start + before, start + offset];
+  // A day of which nothing was shown never existed, and its times do not fire on the next day.
+  const from = gap % DAY_MS === 0 ? Math.max(gap, Math.floor(shown / DAY_MS) * DAY_MS) : gap;
+  if (findWallUntil(walls, shown, shown) !== undefined) return undefined; // of several times a day, this one is due then
+  return findWallUntil(walls, shown - MINUTE_MS, from);
 }

@@ -118,14 +118,17 @@ function planNextStart(
   // At once. Workers start first what was due first: with a later `runAt`, it would wait for the whole backlog.
   const runAt = Math.min(open.runAt, endedAt);
   if (result === "lost") return { ...open, runAt };
-  // `released` and `retry` count neither as a failure nor as a lost start.
-  const again = { ...open, attempt: Math.max(0, open.attempt - 1) }; // a state written by hand may have no start
-  if (result === "released" && wait !== undefined)
+  // It may not have begun, for example without its leases. A state written by hand may have no start.
+  if (result === "released") {
+    const again = { ...open, attempt: Math.max(0, open.attempt - 1) };
+    if (wait === undefined) return { ...again, runAt };
     return { ...again, runAt: endedAt + limitWait(wait), refusedSince: refusedSince ?? open.runAt };
-  if (result === "released") return { ...again, runAt };
+  }
   const { postponed = 0, ...failed } = open;
-  if (result === "retry")
-    return { ...again, postponed: postponed + 1, runAt: endedAt + limitWait(wait ?? RETRY_WAIT) };
+  if (result === "retry") {
+    const deferred = (open.deferred ?? 0) + 1;
+    return { ...open, deferred, postponed: postponed + 1, runAt: endedAt + limitWait(wait ?? RETRY_WAIT) };
+  }
   if (open.failures >= retries) return "never";
   const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
   return { ...failed, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };

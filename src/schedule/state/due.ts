@@ -45,10 +45,12 @@ const OPEN_OCCURRENCE = v.object({
   scheduled: MILLIS,
   /** When it may be claimed, unless it is running. */
   runAt: MILLIS,
-  /** Number of starts. */
+  /** Number of starts, without those that were given back. */
   attempt: COUNT,
-  /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
+  /** Number of failures. Starts that neither failed nor asked for another start were lost with their worker. */
   failures: COUNT,
+  /** Number of starts that asked for another start later. */
+  deferred: v.optional(COUNT),
   /** Number of starts since the last failure that asked for another start later. */
   postponed: v.optional(COUNT),
   /** When it was due, if its last start was given back before it began: its leases were not granted. */

@@ -100,8 +100,9 @@ function restartOccurrence(
   now: number,
 ): OccurrenceStart {
   const others = due.open.filter((one) => one !== open);
-  if (open.attempt - open.failures >= MOST_LOST) {
-    const reason = `its workers vanished ${open.attempt - open.failures} times`;
+  const lost = open.attempt - open.failures - (open.deferred ?? 0);
+  if (lost >= MOST_LOST) {
+    const reason = `its workers vanished ${lost} times`;
     const dead: OccurrenceOutcome = {
       scheduled: open.scheduled,
       result: "lost",

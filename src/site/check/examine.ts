@@ -46,7 +46,12 @@ interface ExaminationOptions {
   quota: number | undefined;
   /** The role that the user is meant to have. */
   role: EtcdRole;
-  settings: { ttl: number; terminationTimeout: number; clusterId: string | undefined };
+  settings: {
+    ttl: number;
+    terminationTimeout: number;
+    clusterId: string | undefined;
+    user: string | undefined;
+  };
   memory?: ClusterMemoryPort;
   /** Undefined: it could not be determined. */
   authenticationMode: AuthenticationMode | undefined;
@@ -81,7 +86,7 @@ export async function* examine(
     return false;
   }
   yield await judgeCompaction(ports, answers, getQuota, gauges);
-  yield judgeAuthentication(authenticationMode);
+  yield judgeAuthentication(authenticationMode, settings.user);
   return yield* examineRights(ports, role, authenticationMode);
 }
 
@@ -195,7 +200,7 @@ export function computeSurvivedOutage(ttl: number, terminationTimeout: number): 
 export function judgeSettings({
   ttl,
   terminationTimeout,
-}: Omit<ExaminationOptions["settings"], "clusterId">): Finding {
+}: Pick<ExaminationOptions["settings"], "ttl" | "terminationTimeout">): Finding {
   const survived = computeSurvivedOutage(ttl, terminationTimeout);
   const about = createFindingBuilder("settings", "ttl");
   const whole = formatDuration(Math.max(0, Math.floor(survived / 100) * 100));

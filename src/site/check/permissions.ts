@@ -1,4 +1,5 @@
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import type { Op } from "../../core/protocol/txn.ts";
@@ -184,18 +185,33 @@ export function judgeOperator(
 /** Whether etcd serves clients without a user. `certificate`: only those with a certificate that it trusts. */
 export type AuthenticationMode = "closed" | "open" | "certificate";
 
-/** Checks whether etcd requires authentication. @param mode  undefined: it could not be determined */
-export function judgeAuthentication(mode: AuthenticationMode | undefined): Finding[] {
+/**
+ * Checks whether etcd requires authentication.
+ * @param mode  undefined: it could not be determined
+ * @param user  the user that this host is configured with: then etcd is meant to have users
+ */
+export function judgeAuthentication(
+  mode: AuthenticationMode | undefined,
+  user: string | undefined,
+): Finding[] {
   const about = createFindingBuilder("authentication");
   if (mode === undefined) return [];
   if (mode === "closed") return [about.ok("etcd requires authentication, and checks roles")];
+  const risk = "may end any run, delete any ticket, and write schedules, which workers run as commands";
+  if (mode === "open" && user !== undefined)
+    return [
+      about.failure(
+        `this host has the user ${quoteText(user)}, but etcd has no authentication: everybody who can reach it ${risk}`,
+        "if users.sh of signalbox setup etcd has failed, run it again; otherwise run etcdctl auth enable, or remove the settings user and passwordFile",
+      ),
+    ];
   const who =
     mode === "open"
       ? "etcd has no authentication: everybody who can reach it"
       : "etcd has no users: everybody with a certificate that it trusts";
   return [
     about.warning(
-      `${who} may end any run, delete any ticket, and write schedules, which workers run as commands`,
+      `${who} ${risk}`,
       "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
     ),
   ];

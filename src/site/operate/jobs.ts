@@ -1,6 +1,7 @@
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { type Definition, isOnce } from "../../schedule/definition.ts";
+import type { JobConflictRule } from "../../schedule/definition-values.ts";
 import { formatOncePlan } from "../../schedule/plan.ts";
 import { computeFirstDue, findFreeTime } from "../../schedule/state/due-transitions.ts";
 import {
@@ -13,18 +14,6 @@ import {
 import { applyMutation, type MutationResult } from "./schedule-mutation.ts";
 import { checkFires } from "./schedule-mutations.ts";
 import { createMissingSchedule, type PlannedChange, type StoredSchedule } from "./stored-schedules.ts";
-
-export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] as const;
-/**
- * What happens if there is a job with the same key. `keep`: it stays as it is. `replaceDead`: it stays, unless it was given up; then it
- * is replaced, with its dead letter. `update`: it is replaced, but keeps its time while it waits. `replace`: it is replaced; with
- * `delay`, each call moves it (debounce). If it runs, the new one runs after it.
- */
-export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
-
-export const JOB_STATES = ["delayed", "waiting", "running", "retrying", "paused", "dead"] as const;
-/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
-export type JobState = (typeof JOB_STATES)[number];
 
 /** A job to add: a schedule that is due once and is removed when it has succeeded. */
 export interface PlannedJob {

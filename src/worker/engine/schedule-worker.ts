@@ -120,10 +120,7 @@ export class ScheduleWorker {
   }
 }
 
-/**
- * Returns whether a new session may help: etcd does not answer, or was so slow that the session expired before its
- * first use.
- */
+/** Returns whether a new session may help: etcd does not answer, or the session is gone. */
 function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof StoreError && error.kind === "noSession");
 }

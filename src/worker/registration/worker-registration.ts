@@ -1,6 +1,12 @@
 import { generateRunId } from "../../core/base/ids.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
-import { Session, type SessionOwner, type SessionProof } from "../../core/etcd/session/session.ts";
+import {
+  isSessionGone,
+  Session,
+  type SessionOwner,
+  type SessionProof,
+} from "../../core/etcd/session/session.ts";
+import { StoreError } from "../../core/etcd/store.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../core/protocol/schema.ts";
 import { findFirstKey, listKeys, type Txn } from "../../core/protocol/txn.ts";
@@ -11,6 +17,8 @@ import type { SchedulePorts } from "../worker-ports.ts";
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
 const REVOKE_WITHIN = 1_000;
 const DAY_MS = 86_400_000;
+/** How many sessions in a row may be gone before their first use. */
+const MOST_SESSIONS = 5;
 
 /**
  * Registration of a worker: a session, and a record under a key with that session. The running keys of the worker use
@@ -38,7 +46,8 @@ export class WorkerRegistration implements SessionOwner {
   }
 
   /**
-   * Opens a session and writes the first record.
+   * Opens a session and writes the first record; on a slow machine or etcd, the session may have expired before that, and another one
+   * is opened.
    * @param ttl  whole seconds
    * @throws ConfigError when this program is too old to write; StoreError; the signal's reason
    */
@@ -48,17 +57,21 @@ export class WorkerRegistration implements SessionOwner {
     record: () => WorkerRecord,
     signal: AbortSignal,
   ): Promise<WorkerRegistration> {
-    const until = ports.clock.now() + ports.settings.connectTimeout;
-    const session = await Session.open(ports, ttl, until, signal);
-    const presence = new WorkerRegistration(ports, session);
-    try {
-      await presence.#writeFirstRecord(record(), signal);
-    } catch (error) {
-      session.stopRenewing();
-      throw error;
+    for (let count = 0; count < MOST_SESSIONS; count += 1) {
+      const until = ports.clock.now() + ports.settings.connectTimeout;
+      const session = await Session.open(ports, ttl, until, signal);
+      const presence = new WorkerRegistration(ports, session);
+      try {
+        await presence.#writeFirstRecord(record(), signal);
+        session.keepAlive(presence);
+        return presence;
+      } catch (error) {
+        session.stopRenewing();
+        if (!isSessionGone(error)) throw error;
+      }
     }
-    session.keepAlive(presence);
-    return presence;
+    const what = `${MOST_SESSIONS} sessions of ${ttl} s expired before their first use`;
+    throw new StoreError("unavailable", `etcd answers too slowly: ${what}`);
   }
 
   /**

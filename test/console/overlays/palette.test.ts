@@ -123,6 +123,28 @@ describe("a view", () => {
   });
 });
 
+describe("an action and a name", () => {
+  it("is found: why invoices", () => {
+    expect(found("why invoices")[0]).toBe("action:why lock:invoices");
+    expect(found("drain web1.example.com")).toContain("command:drain host:web1.example.com");
+    const [why] = searchPalette(all, "why web1-backup").entries;
+    expect(why).toMatchObject({
+      label: "why web1-backup",
+      detail: "lock",
+      choice: { kind: "on-row", id: "why", tab: "locks", key: "lock/web1-backup" },
+    });
+    expect(found("why nothing-of-this-name")).toEqual([]);
+    expect(found("> why invoices")).toEqual([]);
+  });
+
+  it("needs no selected row, and can be as impossible as the action", () => {
+    const among = entries({ hasSelection: false, isReadOnly: true });
+    const obstacles = (query: string) => searchPalette(among, query).entries.map(({ disabled }) => disabled);
+    expect(obstacles("why invoices")).not.toContain("nothing is selected");
+    expect(obstacles("reset invoices")).toEqual(["read-only"]);
+  });
+});
+
 describe("what cannot be chosen", () => {
   test.each([
     ["command:drain", {}, undefined],

@@ -32,6 +32,25 @@ describe.concurrent("help", () => {
   });
 });
 
+describe.concurrent("an etcd that does not answer", () => {
+  const NOTHING_THERE = { SIGNALBOX_ENDPOINTS: "http://127.0.0.1:1", SIGNALBOX_CONNECT_TIMEOUT: "4s" };
+  const TOLD = "signalbox: etcd has not answered yet, trying again: http://127.0.0.1:1: connection refused";
+
+  test.each(["ls", "run --lock a -- true"])("is told at a terminal: %s", async (line) => {
+    const namespace = cluster.createNamespace();
+    const command = namespace.start(line, { env: NOTHING_THERE, terminal: { columns: 100, rows: 24 } });
+    const { code, stdout } = await command.ended;
+    expect({ code, told: stdout.split(TOLD).length - 1 }).toEqual({ code: 69, told: 1 });
+    const quiet = await namespace.execute(line, { env: NOTHING_THERE });
+    expect(quiet).toExit(69, { stderr: /^signalbox: [^\n]*cannot reach etcd[^\n]*\n$/ });
+  });
+
+  test("is told in the log of a run otherwise", async () => {
+    const run = cluster.createNamespace().start("run -v --lock a -- true", { env: NOTHING_THERE });
+    expect(await run.ended).toExit(69, { stderr: TOLD });
+  });
+});
+
 describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
   const cases: [line: Words, message: string | RegExp][] = [
     ["rum", '"rum" is not a command; did you mean "run"?'],
@@ -64,6 +83,8 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["drain -- lock -x y", 'unexpected argument "y"'],
     ["group set", "GROUP is missing"],
     ["resource set db many", 'total "many"'],
+    ["resource set db", "TOTAL is missing: write signalbox resource set db 10"],
+    ["run ./c.sh --lock x", "-- ./c.sh --lock x; or, if --lock is for signalbox: --lock x -- ./c.sh"],
     ["resource set db 1 --order x", '--order must be a whole number; got "x"'],
     ["lock x", '"lock" is not a command; use: signalbox run --lock NAME -- COMMAND'],
     ["unlock x", '"unlock" is not a command; use: signalbox reset lock NAME'],

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -82,20 +83,27 @@ describe.concurrent("names", () => {
     },
   );
 
-  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async ({
+  test("bytes that are no UTF-8 are refused in names, and reach the command as they are", async ({
     namespace,
+    onTestFinished,
   }) => {
     const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
-    for (const args of [
-      "--lock $'a\\xff' -- true",
-      "-g $'\\xc3(' -- true",
-      "--lock a -- printf %s $'\\xff'",
-    ]) {
-      const line = `exec "$@" run ${args}`;
-      const failed = await promisify(execFile)("bash", ["-c", line, "bash", process.execPath, BUNDLE], {
+    const execute = (args: string) =>
+      promisify(execFile)("bash", ["-c", `exec "$@" run ${args}`, "bash", process.execPath, BUNDLE], {
         env,
-      }).catch((error) => error);
-      expect(failed, args).toFail(64, "not valid UTF-8");
+        encoding: "latin1",
+      });
+    for (const args of ["--lock $'a\\xff' -- true", "-g $'\\xc3(' -- true", "-- $'/bin/\\xff'"]) {
+      const failed = await execute(args).catch((error) => error);
+      expect(failed, args).toFail(64, /not valid U(TF-8|nicode)/);
+    }
+    const folder = createTestFolder(onTestFinished);
+    const script = `${folder}/$'\\xe9'`;
+    await execute(`--lock a -- sh -c 'printf "printf %%s \\"\\$1\\"" > "$0"; chmod +x "$0"' ${script}`);
+    for (const options of ["", "--record-args", "--capture", "--foreground"]) {
+      const args = `--lock a ${options} -- ${script} $'\\xff\\xc3\\xa9'`;
+      const { stdout } = await execute(args);
+      expect([args, stdout]).toEqual([args, "\xff\xc3\xa9"]);
     }
     const honest = await namespace.run(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]);
     expect(honest).toPrint("\ufffd");

@@ -1,9 +1,10 @@
 /** `signalbox setup etcd`: what it writes, and what it refuses. test/hosts runs the scripts. */
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
-import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { findEtcd, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { BUNDLE, createCleanEnv, type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 let cwd: string;
@@ -63,6 +64,49 @@ test("keeps the keys of a folder that exists", async () => {
   const before = read("ca-key.pem");
   expect(await setUp("host1")).toExit(74, { stderr: /it exists.*see --to/ });
   expect(read("ca-key.pem")).toBe(before);
+});
+
+test("users.sh that fails leaves an etcd that init refuses, and completes it when it is run again", async () => {
+  await setUp("host1");
+  const etcd = await startEtcd();
+  onTestFinished(() => etcd.stop());
+  const folder = join(cwd, "signalbox-etcd");
+  const { etcdctl } = await findEtcd();
+  const bin = join(cwd, "bin");
+  const put = (name: string, text: string) => {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  mkdirSync(bin);
+  put("signalbox", `unset SIGNALBOX_CACERT; exec "${process.execPath}" "${BUNDLE}" "$@"`);
+  const script = read("users.sh")
+    .replace("https://host1:2379", etcd.clientUrl)
+    .replace(" ETCDCTL_CACERT=ca.pem", "");
+  writeFileSync(join(folder, "users.sh"), script);
+  const env = {
+    ...createCleanEnv(),
+    PATH: `${bin}:${process.env.PATH}`,
+    SIGNALBOX_ENDPOINTS: etcd.clientUrl,
+    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "true",
+  };
+  const call = (...words: string[]) => spawnSync("sh", words, { cwd: folder, env, encoding: "utf8" });
+  const login = "--user runner --password-file runner.password";
+
+  put(
+    "etcdctl",
+    `[ "$1 $2 $3" != "user add operator" ] || { echo broken >&2; exit 1; }; exec "${etcdctl}" "$@"`,
+  );
+  expect(call("users.sh")).toMatchObject({ status: 1, stderr: expect.stringContaining("broken") });
+  const refused = call("-c", `signalbox init ${login}`);
+  expect(refused.stdout).toMatch(
+    /^FAILURE authentication: this host has the user "runner", but etcd has no auth/m,
+  );
+  expect(refused.status).toBe(78);
+
+  put("etcdctl", `exec "${etcdctl}" "$@"`);
+  const again = call("users.sh");
+  expect(again.stdout).toContain("Authentication Enabled");
+  expect(again).toMatchObject({ status: 0 });
 });
 
 test("without openssl, says what to install, and leaves nothing", async () => {

@@ -50,6 +50,19 @@ it("drain all in the palette drains everything, whatever row is selected", async
   await console.pressAndWait("enter", "signalbox drain all");
 });
 
+it("an action and a name in the palette act on this row alone, whatever is selected or marked", async (context) => {
+  const console = await openBusyConsole(context, { columns: 120, rows: 40 }, "resources");
+  await console.waitFor(/db .*held/);
+  await console.pressAndWait("space", "1 marked");
+  await console.pressAndWait(":", "palette");
+  await console.typeAndWait("why invoices", /why invoices +lock/);
+  await console.pressAndWait("enter", /why invoices(?:.|\n)*b\.example\.com/);
+  await console.press("escape");
+  await console.pressAndWait(":", "palette");
+  await console.typeAndWait("reset invoices", /reset invoices +lock/);
+  await console.pressAndWait("enter", "signalbox reset lock invoices");
+});
+
 describe.each(SIZES)("at $columns columns", (size) => {
   it("a reset names the runs that follow", async (context) => {
     const console = await openBusyConsole(context, size);

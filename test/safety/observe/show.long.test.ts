@@ -159,7 +159,15 @@ describe.concurrent("show and why", () => {
     expect(await namespace.execute("show lock free")).toMatchObject({
       code: 0,
       stdout: "lock free: free\n",
+      stderr: 'signalbox: note: no lock "free" is known so far\n',
     });
+    expect(await namespace.execute("show resource free")).toExit(0, {
+      stderr: 'note: no resource "free" is known so far',
+    });
+    await namespace.execute("run --lock invoices --lease db=1:2 -- true");
+    for (const known of ["lock invoices", "resource db"])
+      expect(await namespace.execute(`show ${known}`)).toExit(0, { stderr: "" });
+    expect(await namespace.execute("show lock invoicse")).toExit(0, { stderr: 'did you mean "invoices"?' });
     await namespace.execute("group set web w1.example.com");
     expect(await namespace.execute("show group wep")).toFail(1, 'did you mean "web"?');
     expect(await namespace.execute("show run nobody")).toExit(1);

@@ -180,6 +180,16 @@ describe.concurrent("a reset", () => {
     }
   });
 
+  test("a question that gets no answer ends its line", async ({ namespace }) => {
+    await putGhost(namespace, 600);
+    for (const key of ["\x03", "\x04"]) {
+      const asked = namespace.start("reset lock x --no-wait", { terminal: { columns: 80, rows: 24 } });
+      await asked.waitForOutput("Reset lock x? [y/N]");
+      asked.child.stdin?.write(key);
+      expect(await asked.ended).toExit(1, { stdout: /\nnothing was done\r?\n$/ });
+    }
+  });
+
   test("that is no longer waited for stands all the same", async ({ namespace }) => {
     const key = await putGhost(namespace, 600);
     const reset = namespace.start(RESET, { terminal: { columns: 80, rows: 24 } });

@@ -45,6 +45,16 @@ describe("an export", () => {
     expect(await readAudits(other)).toHaveLength(1);
   });
 
+  test("says whose variables it has in clear", async ({ namespace }) => {
+    await namespace.expectDone("schedule add backup @daily --env KEY=hunter2 -- true");
+    await namespace.expectDone("schedule add other @daily -- true");
+    expect(await namespace.execute("show schedule backup")).toExit(0, { stdout: /environment +KEY\s/ });
+    expect(await namespace.execute("export")).toExit(0, {
+      stdout: "KEY: hunter2",
+      stderr: "note: the values of env, which show hides, are in clear for backup: keep the file secret",
+    });
+  });
+
   test("replaces a file whole, keeps its mode, and leaves alone one that says the same", async ({
     namespace,
   }) => {

@@ -30,6 +30,24 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(await run.ended).toExit(143, { stderr: "" });
   });
 
+  test("-v says in plain words why nothing was run, and what a run waits for", async () => {
+    const namespace = enter();
+    const { end } = await startHolder(namespace);
+    const why = 'lock "job" is held by "[^"]+" pid \\d+ \\(run \\w+\\)';
+    const { code, stderr } = await namespace.run("-v --lock job", "true");
+    const lines = stderr.split("\n").filter((line) => !line.includes("etcd has not answered yet")); // on a slow machine
+    expect({ code, lines }).toEqual({
+      code: 75,
+      lines: [expect.stringMatching(new RegExp(`^signalbox: nothing was run: ${why}$`)), ""],
+    });
+    end();
+    await namespace.execute("drain lock job --yes");
+    const waiter = namespace.startRun("-v --lock job --wait", "echo ran");
+    await waiter.waitForOutput(/waiting why=".*drained by/);
+    await namespace.execute("undrain lock job --yes");
+    expect((await waiter.ended).code).toBe(0);
+  });
+
   test("a run waits in silence, and runs when the lock is free", async () => {
     const namespace = enter();
     const { run, end } = await startHolder(namespace);

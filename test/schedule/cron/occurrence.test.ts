@@ -104,6 +104,14 @@ describe("clock changes", () => {
       "2011-12-29T12:00",
       "12-29T22:00 12-30T22:00 12-31T22:00",
     ],
+    [
+      "a gap that ends with its day: at the end of the gap, on the next day",
+      "30 23 * * *",
+      "America/Nuuk",
+      "2027-03-26T12:00",
+      "03-27T01:30 03-28T01:00 03-29T00:30",
+    ],
+    ["that of one day only", "30 23 27 3 *", "America/Nuuk", "2027-03-26T12:00", "03-28T01:00"],
     ["a date that never was", "0 12 30 12 *", "Pacific/Apia", "2011-12-29T12:00", "12-29T22:00"],
     [
       "a day that never was, of old",

@@ -42,6 +42,55 @@ test.each(RULES)("$rule from $first", ({ rule, first, days }) => {
     }
 });
 
+const TIMES = readFileSync(new URL("./recurrence-times.txt", import.meta.url), "utf8")
+  .split("\n")
+  .flatMap((line) => {
+    const [, rule = "", start = "", zone = "", instants = ""] =
+      /^(FREQ\S+) (\S+) (\S+):(.*)$/.exec(line) ?? [];
+    return rule === "" ? [] : [{ rule, start, zone, instants: instants.trim().split(" ").filter(Boolean) }];
+  });
+
+test.each(TIMES)("$rule from $start in $zone", ({ rule, start, zone, instants }) => {
+  const text = `@rrule ${rule} from ${start}`;
+  const isNever = instants.length === 0 && catchMessage(() => parsePlan(text))?.includes("never fires");
+  if (isNever) return;
+  const times = createPlanTimes(parsePlan(text), zone);
+  const begin = Date.parse("2000-01-01T00:00Z");
+  const found: number[] = [];
+  for (let at = times.findAfter(begin); at !== undefined && found.length < 6; at = times.findAfter(at))
+    found.push(at);
+  const texts = found.map((at) => new Date(at).toISOString().replace(":00.000", ""));
+  expect(texts.filter((text) => text < "2060")).toEqual(instants);
+  const last = found.at(-1);
+  if (last === undefined) return;
+  expect(times.findUntil(last)).toBe(last);
+  expect(times.count(begin, last, 99)).toBe(found.length);
+  if (found.length < 6) expect(times.findUntil(last + 20_000 * 86_400_000)).toBe(last);
+});
+
+function catchMessage(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test("several times of a day in a gap fire once, at its end", () => {
+  const count = (rule: string) => {
+    const times = createPlanTimes(parsePlan(`@rrule ${rule} from 2027-03-28T00:00`), "Europe/Berlin");
+    const [from, until] = [Date.parse("2027-03-27T23:00Z") - 1, Date.parse("2027-03-28T22:00Z") - 1];
+    const found: string[] = [];
+    for (let at = times.findAfter(from); at !== undefined && at <= until; at = times.findAfter(at))
+      found.push(new Date(at).toISOString().slice(11, 16));
+    expect(times.count(from, until, 99)).toBe(found.length);
+    return found;
+  };
+  expect(count("FREQ=DAILY;BYHOUR=1,2;BYMINUTE=10,40")).toEqual(["00:10", "00:40", "01:00"]);
+  expect(count("FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,30")).toEqual(["00:00", "00:30", "01:00", "01:30"]);
+});
+
 describe("a rule in a zone with clock changes", () => {
   const list = (from: string) =>
     listPlannedOccurrences(
@@ -83,16 +132,36 @@ test.each([
   ["@rrule FREQ=HOURLY from 2026-02-03T09:00", "use @every"],
   ["@rrule FREQ=WEEKLY;BYDAY=1MO from 2026-02-03T09:00", "takes weekdays without a number"],
   ["@rrule FREQ=WEEKLY;BYDAY=XX from 2026-02-03T09:00", "a weekday is MO"],
-  ["@rrule FREQ=DAILY;BYHOUR=3 from 2026-02-03T09:00", "the time of the day is that after"],
+  ["@rrule FREQ=DAILY;BYHOUR=24 from 2026-02-03T09:00", "0 to 23 is possible"],
+  ["@rrule FREQ=DAILY;BYHOUR=3,12 from 2026-02-03T09:00", "between two times of the day: begin at midnight"],
+  ["@rrule FREQ=DAILY;BYHOUR=3,12;COUNT=5 from 2026-02-03T00:00", "must be a multiple of 2"],
+  ["@rrule FREQ=DAILY;BYHOUR=3,12;BYSETPOS=1 from 2026-02-03T00:00", "with one time of the day only"],
+  [
+    "@rrule FREQ=DAILY;BYHOUR=3,12;UNTIL=20260205T040000 from 2026-02-03T00:00",
+    "between two times of the day",
+  ],
+  ["@rrule FREQ=WEEKLY;BYWEEKNO=3;BYDAY=MO from 2026-02-03T09:00", "it needs FREQ=YEARLY"],
+  ["@rrule FREQ=YEARLY;BYWEEKNO=3 from 2026-02-03T09:00", "weekdays without a number, such as BYDAY=MO"],
+  ["@rrule FREQ=YEARLY;BYWEEKNO=0;BYDAY=MO from 2026-02-03T09:00", "1 to 53, or -1 to -53"],
+  ["@rrule FREQ=DAILY;;COUNT=2 from 2026-02-03T09:00", "use each once"],
   ["@rrule FREQ=DAILY;FREQ=DAILY from 2026-02-03T09:00", "use each once"],
   ["@rrule FREQ=DAILY;INTERVAL=0 from 2026-02-03T09:00", "INTERVAL=0"],
   ["@rrule FREQ=MONTHLY;BYMONTHDAY=32 from 2026-02-03T09:00", "1 to 31, or -1 to -31"],
-  ["@rrule FREQ=DAILY;UNTIL=20270101T000000Z from 2026-02-03T09:00", "use --end"],
+  ["@rrule FREQ=DAILY;UNTIL=20270101T0000Z from 2026-02-03T09:00", "or an instant such as 20271231T225959Z"],
   ["@rrule FREQ=DAILY;UNTIL=20260101 from 2026-02-03T09:00", "never fires"],
   ["@rrule FREQ=DAILY;INTERVAL=7;BYDAY=TU from 2026-02-02T09:00", "never fires"],
   ["@rrule FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;BYSETPOS=-1 from 2026-02-02T09:00", "never fires"],
 ])("refuses %s", (text, fault) => {
   expect(() => parsePlan(text)).toThrow(fault);
+});
+
+test("the explanation names its times", () => {
+  const explain = (rule: string) => explainPlan(parsePlan(`@rrule ${rule} from 2026-11-30T00:30`));
+  expect(explain("FREQ=DAILY;BYHOUR=9,15;")).toBe("every day, at 09:30 and 15:30, from 2026-11-30");
+  expect(explain("FREQ=DAILY;BYHOUR=9;BYSECOND=5")).toBe("every day, at 09:30:05, from 2026-11-30");
+  expect(explain("FREQ=DAILY;BYHOUR=9,10;BYMINUTE=1,2,3,4")).toBe(
+    "every day, at 8 times of the day, from 2026-11-30",
+  );
 });
 
 test("a rule that ends has no occurrence after its end", () => {

@@ -61,6 +61,9 @@ test("a time that is shown twice", () => {
 });
 
 test("a day that never was", () => {
+  expect(lines("30 23 * * *", "America/Nuuk", "2027-03-27T12:00", 1)).toEqual([
+    expect.stringContaining("instead of 2027-03-27 23:30, which does not exist"),
+  ]);
   expect(lines("0 0 * * *", "Pacific/Apia", "2011-12-29T12:00", 2)).toEqual([
     "2011-12-31 00:00 (+14:00) [gap] skipped 2011-12-30 00:00: the clocks go from 2011-12-30 00:00 to 2011-12-31 00:00",
     "2012-01-01 00:00 (+14:00)",

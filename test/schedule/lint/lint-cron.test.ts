@@ -34,6 +34,13 @@ describe("findings", () => {
         ],
       ],
     ],
+    ["*/60 * * * *", "UTC", [["warning", "minute", '"*/60" means only minute 0 of every hour']]],
+    ["5 1/24 * * *", "UTC", [["warning", "hour", '"1/24" means only hour 1 of every day']]],
+    ["5 1/32 * * *", "UTC", [["warning", "hour", '"1/32" means only hour 1 of every day']]],
+    ["5 3 1/31 * *", "UTC", [["warning", "day of the month", '"1/31" means only day of the month 1']]],
+    ["5 3 1 */12 *", "UTC", [["warning", "month", '"*/12" means only month 1 of every year']]],
+    ["5 3 * * 1/7", "UTC", [["warning", "day of the week", '"1/7" means only day of the week 1']]],
+    ["0,50/20 3 * * *", "UTC", [["warning", "minute", '"50/20" means only minute 50 of every hour']]],
     ["*/90 * * * *", "UTC", [["warning", "minute", "means only minute 0 of every hour"]]],
     ["*/15 * * * *", "UTC", []],
     [

@@ -40,7 +40,7 @@ describe("where the occurrence goes", () => {
       "retry",
       {},
       undefined,
-      { runAt: NOW + 300_000, attempt: 2, failures: 1, postponed: 1 },
+      { runAt: NOW + 300_000, attempt: 3, failures: 1, deferred: 1, postponed: 1 },
       false,
     ],
     ["retry: after the wait it asks for", "retry", {}, 7_000, { runAt: NOW + 7_000 }, false],

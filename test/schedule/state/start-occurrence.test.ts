@@ -209,6 +209,7 @@ describe("again", () => {
 
   test("starts that failed do not count as lost", () => {
     expect(again({ ...open, attempt: 12, failures: 5 }).occurrence?.attempt).toBe(13);
+    expect(again({ ...open, attempt: 12, failures: 1, deferred: 8 }).occurrence?.attempt).toBe(13);
   });
 
   test("with replace, the next one drops what waits to be tried again, and says so", () => {

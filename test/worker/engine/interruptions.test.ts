@@ -1,6 +1,6 @@
 /** Temporary interruptions of a schedule: refusals, invalid values, edits during a run, listeners that throw. */
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
@@ -251,6 +251,45 @@ test("a poller that may not watch any more says so, and sees again when it may",
   await fixture.add("job");
   await (await pollUntilTask(poller)).finish();
   await poller.close();
+});
+
+describe("a session that is gone before its first use", () => {
+  /** A fixture whose first sessions of workers end before their records are written. */
+  function endFirstSessions(most: number): { unlucky: WorkerFixture; count(): number } {
+    let ended = 0;
+    const store = watchTransactions(async ({ success: [first] }) => {
+      if (first?.op !== "put" || fixture.keys.parse(first.key).kind !== "worker") return;
+      if (first.session === undefined || ended >= most) return;
+      ended += 1;
+      await cluster.store.revoke(first.session);
+    });
+    const unlucky = new WorkerFixture(store, fixture.clock, fixture.keys);
+    onTestFinished(() => unlucky.close());
+    return { unlucky, count: () => ended };
+  }
+
+  test("is replaced, and the worker runs its tasks", async () => {
+    await fixture.add("job");
+    const { unlucky, count } = endFirstSessions(2);
+    const worker = unlucky.startWorker(returnOk);
+    await Promise.race([worker.waitForOutcomes(1), worker.ended]);
+    expect(worker.list("ended")).toMatchObject([{ outcome: { result: "ok" } }]);
+    expect(count()).toBe(2);
+  });
+
+  test("is replaced for a program that polls", async () => {
+    await fixture.add("job");
+    const poller = await endFirstSessions(1).unlucky.openPoller();
+    expect(await pollUntilTask(poller)).toMatchObject({ claimed: { id: "job" } });
+  });
+
+  test("again and again, is an error that says so", async () => {
+    const { unlucky, count } = endFirstSessions(Infinity);
+    await expect(unlucky.startWorker(returnOk).ended).rejects.toThrow(
+      "etcd answers too slowly: 5 sessions of 30 s expired before their first use",
+    );
+    expect(count()).toBe(5);
+  });
 });
 
 test("a task that asks for ever for another start later fails, and its retries count anew", async () => {

@@ -180,9 +180,8 @@ const checkHost = createStoreCommand<InitFlags>(async (context) => {
   if (!isFit) addFindings(native); // at once: if etcd is unavailable, this is all there is to report
   const etcd = await checkEtcd(context, context.settings.clusterId, createClusterMemory(context.settings));
   addFindings(isFit ? [...native, ...etcd] : etcd);
-  addFindings(
-    judgeAuthentication(await askWithoutUser(context, chooseTransport(buildStoreOptions(context.settings)))),
-  );
+  const mode = await askWithoutUser(context, chooseTransport(buildStoreOptions(context.settings)));
+  addFindings(judgeAuthentication(mode, context.settings.user));
   if (flags.json) io.writeOutput(formatJsonDocument({ findings: findings.map(toFindingJson) }));
   const failed = findings.filter(({ level }) => level === "failure");
   if (failed.length === 0) return EXIT.ok;

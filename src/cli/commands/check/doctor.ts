@@ -73,7 +73,8 @@ export const init = declareCommand({
   topic: "Check",
   brief: "check that runs work on this host: native programs, etcd, permissions, prefix",
   about: [
-    "Writes nothing to etcd. Prints each problem with a remedy. The exit code is 0 if runs will work. signalbox doctor" +
+    "Writes nothing to etcd. Prints each problem with a remedy. The exit code is 0 if runs will work as configured: a user without" +
+      " authentication in etcd is a failure. signalbox doctor" +
       " checks more, and takes longer.",
     "A host remembers the cluster that answers first, for each set of endpoints and each prefix, and refuses any other" +
       " (78). After the cluster was replaced on purpose, --forget-cluster lets the host accept the new one.",

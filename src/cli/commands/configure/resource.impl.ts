@@ -1,4 +1,5 @@
 import { UsageError } from "../../../core/base/errors.ts";
+import { quoteShellWord } from "../../../core/base/shell.ts";
 import { normalizeResource } from "../../../core/fleet/configuration.ts";
 import { LONGEST_NOTE, type ResourceConfig } from "../../../core/fleet/resources.ts";
 import { validateName } from "../../../core/protocol/names.ts";
@@ -13,6 +14,8 @@ import type { ResourceSetFlags } from "./resource.ts";
 /** Fields that are not given stay unchanged. */
 export const setResource = createResourceCommand<ResourceSetFlags>((context, name, snapshot) => {
   const [, total] = context.args;
+  if (total === undefined && context.flags.note === undefined && context.flags.order === undefined)
+    throw new UsageError(`TOTAL is missing: write signalbox resource set ${quoteShellWord(name)} 10`);
   const fault = total === undefined ? undefined : createTotalCheck(context, snapshot)(name, total);
   if (fault !== undefined) throw new UsageError(`total ${fault}`);
   const before = normalizeResource(snapshot.resources.get(name)?.value ?? {});

@@ -38,7 +38,7 @@ const resourceSet = declareCommand({
   ],
   args: {
     RESOURCE,
-    "[TOTAL]": "a number, or an expression with macros; without it, the total is not changed",
+    "[TOTAL]": "a number, or an expression with macros; required without --note and --order",
   },
   flags: RESOURCE_SET_FLAGS,
   examples: {

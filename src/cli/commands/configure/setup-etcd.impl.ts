@@ -172,7 +172,8 @@ const ETCD_USERS = {
 export function buildUsersScript({ hosts, prefix }: Pick<ClusterPlan, "hosts" | "prefix">): string {
   const users = Object.entries(ETCD_USERS);
   return `#!/bin/sh
-# Makes roles and users in the new etcd, and turns authentication on. Run it once, when all members have been started.
+# Makes roles and users in the new etcd, and turns authentication on, when all members have been started. If it fails
+# before that, run it again.
 set -eu
 cd "$(dirname "$0")"
 export ETCDCTL_API=3 ETCDCTL_CACERT=ca.pem
@@ -193,7 +194,7 @@ ${Object.keys(ROLES)
   .join("\n")}
 
 for user in ${users.map(([user]) => user).join(" ")}; do
-  etcdctl user add $user --interactive=false < $user.password
+  etcdctl user get $user > /dev/null 2>&1 || etcdctl user add $user --interactive=false < $user.password
 done
 ${users.map(([user, role]) => `etcdctl user grant-role ${user} ${role}`).join("\n")}
 etcdctl auth enable
@@ -209,7 +210,7 @@ function listRoleCommands(role: string, prefix: string): string[] {
   const buildGrant = (kind: string, key: string) =>
     `etcdctl role grant-permission ${role} --prefix=true ${kind} ${quotePosixWord(key)}`;
   return [
-    `etcdctl role add ${role}`,
+    `etcdctl role get ${role} > /dev/null 2>&1 || etcdctl role add ${role}`,
     ...(collections.includes("") ? [] : [buildGrant("read", prefix)]),
     ...collections.map((collection) => buildGrant("readwrite", prefix + collection)),
   ];

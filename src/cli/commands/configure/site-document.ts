@@ -68,7 +68,7 @@ const CALENDAR = createObjectSchema(
 );
 const SCHEDULE = createObjectSchema(
   Object.fromEntries(DEFINITION_FIELDS.map((name) => [name, describeField(name)])),
-  ["cron", "timezone"],
+  ["cron"],
 );
 
 /** The document of a site, for editors: docs/site.schema.json. */
@@ -284,7 +284,8 @@ class SiteReader {
     const fields = this.#readFields(value, path, what, SCHEDULE);
     if (fields === undefined) return undefined;
     const known = Object.entries(fields).filter(([name]) => DEFINITION_FIELDS.includes(name));
-    const definition = Object.fromEntries(known.map(([name, one]) => [name, readTimes(name, one)]));
+    const given = known.map(([name, one]) => [name, readTimes(name, one)]);
+    const definition = { timezone: "UTC", ...Object.fromEntries(given) }; // as schedule add
     const fault =
       locateDefinitionFault(definition) ??
       findAddressFault(definition.hooks) ??

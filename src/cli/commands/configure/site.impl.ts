@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { parseJson } from "../../../core/base/parse-json.ts";
-import { quoteText } from "../../../core/base/text.ts";
+import { formatShortList, quoteText } from "../../../core/base/text.ts";
 import { SITE_KINDS, type SiteKind } from "../../../core/fleet/configuration.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import type { SiteDocument, SiteTerms } from "../../../site/operate/site.ts";
@@ -71,6 +71,11 @@ export const exportSite = createReadCommand<ExportSiteFlags>(async (context) => 
   const printNote = (line: string) => context.printMessage(`note: ${line}`);
   for (const line of listUnreadable(read, "and was left out")) printNote(line);
   const document = toDocument(read);
+  const secret = [...(document.schedules ?? [])].flatMap(([id, { env }]) => (env === undefined ? [] : [id]));
+  if (secret.length > 0)
+    printNote(
+      `the values of env, which show hides, are in clear for ${formatShortList(secret, 3)}: keep the file secret if they are`,
+    );
   const texts = {
     crontab: () => formatScheduleCrontab(document.schedules ?? new Map()),
     json: () => formatSiteJson(document),

@@ -107,7 +107,8 @@ export async function withOpenRun<T>(
   work: (ports: RunPorts, request: RunRequest) => Promise<T>,
 ): Promise<T> {
   const launched = findLaunchedRun(io);
-  const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, supply));
+  const connection = await (launched?.openConnection(call, supply) ??
+    openConnection(call, io, { tellsSilence: true, ...supply }));
   const { store, log, logContext, facts, settings } = connection;
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
@@ -298,7 +299,7 @@ function buildIdentity(
   return {
     host: fqdn,
     ...owner,
-    command: basename(file),
+    command: basename(file).toWellFormed(),
     ...(settings.recordArgs && { args: shortenArgs(args) }),
     ...pickDefined({ label: settings.label }),
   };
@@ -345,8 +346,8 @@ export function shortenArgs(args: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;
   for (const arg of args) {
-    const word =
-      arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG).toWellFormed()}${SHORTENED_MARK}`;
+    const text = arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG)}${SHORTENED_MARK}`;
+    const word = text.toWellFormed();
     length += word.length + 1;
     if (length > LONGEST_ARGS) break;
     kept.push(word);

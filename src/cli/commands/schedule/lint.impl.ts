@@ -12,6 +12,7 @@ import { createFinding, type LintFinding, lintCron } from "../../../schedule/cro
 import { checkZone } from "../../../schedule/cron/offsets.ts";
 import { isPlanned } from "../../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../../schedule/definition.ts";
+import { lintSecrets } from "../../../schedule/lint-secrets.ts";
 import { createPlanTimes, parsePlan } from "../../../schedule/plan.ts";
 import { createTiming } from "../../../schedule/timing.ts";
 import {
@@ -93,6 +94,7 @@ function lintSchedule(
       : []),
     ...(left === undefined ? [] : [createFinding("warning", "command", left)]),
     ...lintSpan(definition, now),
+    ...lintSecrets(definition),
     ...lintCalendars(definition, calendars, now),
   ];
   return findings.map((one) => ({ id, ...one }));

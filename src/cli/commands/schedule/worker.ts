@@ -36,7 +36,8 @@ export const worker = declareCommand({
       " whose type matches. Start it on several hosts: one worker claims each occurrence, and another one if that worker dies.",
     "Without --handlers it runs schedules that have a command; with handlers, only with commands: true in the file. So everyone who is allowed to write schedules can run" +
       " commands as the worker's user; --no-commands, or commands: false in the file, prevents that." +
-      " If etcd does not enforce roles (older than 3.4.42, 3.5.28 or 3.6.9), that is every user of etcd, and the worker refuses to start (78).",
+      " Of an etcd without users, that is everyone who can reach it. If etcd has users and does not enforce their roles (older than 3.4.42, 3.5.28" +
+      " or 3.6.9), that is every user, and the worker refuses to start (78).",
     "After TERM, INT or QUIT it claims nothing more and ends when its tasks have ended; after a second one it ends them, and other workers run them. HUP and USR1 read" +
       " the file again; if the new one is wrong, the old one stays in use. USR2 reopens the log file." +
       " The default log level is info.",

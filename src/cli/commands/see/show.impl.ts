@@ -52,6 +52,7 @@ import {
 } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
+import { findUnknownNameNote } from "../drain-target.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
 import {
@@ -182,6 +183,9 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
     queue === undefined
       ? buildEmptyQueueRow(kind, name, viewContext, createTallyFinder(snapshot))
       : buildQueueRow(queue, viewContext);
+  const hasUnits = kind === "resource" && (line.total ?? findPastUses(snapshot, name)[0]) !== undefined;
+  const note = hasUnits ? undefined : await findUnknownNameNote(context, snapshot, { scope: kind, name });
+  if (note !== undefined) context.printMessage(note);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),

@@ -31,6 +31,10 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   const settings: FlagTexts = {};
   const args: string[] = [];
   let fromFirstArg: readonly string[] = [];
+  /** Options of signalbox behind the first argument. They may be meant for the command. */
+  const lateOptions: string[] = [];
+  /** What is wrong with a command without `--`. */
+  let fault: string | undefined;
   let verbosity = 0;
   const end = argv.indexOf("--");
   const words = [...(end < 0 ? argv : argv.slice(0, end))];
@@ -40,10 +44,16 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
       args.push(word);
       continue;
     }
-    if (spec.takesCommand === true && end < 0 && args.length > 0 && !table.has(readFlagName(word)))
-      throw new UsageError(`unknown option ${quoteText(word)}; ${suggestDashes(fromFirstArg)}`);
+    if (spec.takesCommand === true && end < 0 && args.length > 0 && !table.has(readFlagName(word))) {
+      fault ??= `unknown option ${quoteText(word)}`;
+      args.push(word);
+      continue;
+    }
+    const before = [word, ...words];
     const [known, inline] = identifyFlag(spec, table, word, words);
     const value = takeFlagText(table, known, inline, words);
+    const taken = before.slice(0, before.length - words.length);
+    if (args.length > 0) lateOptions.push(...(taken.length > 0 ? taken : [word.slice(0, 2)]));
     if (known.name === "verbose") verbosity += 1;
     else if (known.name === "quiet")
       verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
@@ -57,7 +67,10 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   if (!spec.takesCommand) args.push(...behind); // names may begin with a dash
   const rest = { settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
   if (flags.help !== undefined) return { flags, ...rest };
-  if (spec.takesCommand === true) checkCommand(spec, fromFirstArg, command);
+  if (spec.takesCommand === true)
+    checkCommand(spec, args[0], command, () => {
+      return `${fault ?? `unexpected argument ${quoteText(args[0] ?? "")}`}; ${suggestDashes(fromFirstArg, lateOptions, args)}`;
+    });
   checkArguments(spec, args);
   return { flags: convertFlags(table, flags), ...rest };
 }
@@ -155,21 +168,41 @@ function storeFlagText(values: FlagTexts, name: string, value: string | true, kn
   else values[name] = value;
 }
 
-/** @param given  what is before the command but is no option, and the words after it */
-function checkCommand(spec: Command, given: readonly string[], command: readonly string[]): void {
-  const [first] = given;
-  if (first !== undefined) {
-    const remedy =
+/**
+ * @param first  what is before the command but is no option
+ * @param explain  returns the fault of a command without `--`
+ */
+function checkCommand(
+  spec: Command,
+  first: string | undefined,
+  command: readonly string[],
+  explain: () => string,
+): void {
+  if (first !== undefined)
+    throw new UsageError(
       command.length > 0 && /^\d/.test(first)
-        ? `an optional value is written with =, as in --wait=${first}`
-        : suggestDashes(given);
-    throw new UsageError(`unexpected argument ${quoteText(first)}; ${remedy}`);
-  }
+        ? `unexpected argument ${quoteText(first)}; an optional value is written with =, as in --wait=${first}`
+        : explain(),
+    );
   if (command.length === 0) throw new CommandLineError(spec, "COMMAND is missing: put it after --");
 }
 
-const suggestDashes = (command: readonly string[]) =>
-  `put -- before the command: -- ${quoteShellWords(command)}`;
+/**
+ * Suggests the line with `--`. Options of signalbox among the words of the command may belong to either: then both lines are named,
+ * because they take different locks.
+ * @param options  these options
+ * @param others  the other words
+ */
+function suggestDashes(
+  words: readonly string[],
+  options: readonly string[],
+  others: readonly string[],
+): string {
+  const line = `put -- before the command: -- ${quoteShellWords(words)}`;
+  return options.length === 0
+    ? line
+    : `${line}; or, if ${options[0]} is for signalbox: ${quoteShellWords([...options, "--", ...others])}`;
+}
 
 function checkArguments(spec: Command, args: readonly string[]): void {
   const wanted = spec.args ?? [];

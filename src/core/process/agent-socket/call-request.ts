@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { decodeArgument } from "../../base/bytes.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import {
   CALL_STATES,
@@ -96,7 +97,7 @@ export class CallRequestReader {
       length: this.#length,
       hasConfig: this.#hasConfig,
       directory: decodeText(head.directory, "the working directory"),
-      words: splitTexts(this.#words, "the words"),
+      words: decodeWords(this.#words),
       settings: parseSettings(splitTexts(this.#settings, "the settings")),
       note: this.#note && decodeText(this.#note, "the note"),
     };
@@ -108,6 +109,18 @@ function splitTexts(pieces: readonly Buffer[], what: string): string[] {
   if (all.length === 0) return [];
   if (all.at(-1) !== 0) throw new CallRefusal(`${what} of the call are malformed`);
   return decodeText(all.subarray(0, -1), what).split("\0");
+}
+
+/** Decodes the words of a call. Those of the command of `run` may be any bytes. */
+function decodeWords(pieces: readonly Buffer[]): string[] {
+  const all = Buffer.concat(pieces);
+  const end = all.indexOf("\0--\0") + 1;
+  if (end === 0 || isUtf8(all) || !all.toString("latin1", 0, 4).startsWith("run\0"))
+    return splitTexts([all], "the words");
+  const own = splitTexts([all.subarray(0, end)], "the words");
+  if (all.at(-1) !== 0) throw new CallRefusal("the words of the call are malformed");
+  const command = all.toString("latin1", end, all.length - 1).split("\0");
+  return [...own, ...command.map(decodeArgument)];
 }
 
 function decodeText(bytes: Buffer, what: string): string {

@@ -1,3 +1,5 @@
+import { encodeArgument } from "../../base/bytes.ts";
+
 /**
  * The guardian's protocol on the runner's side. The other side is guardian/wire.h, which documents each frame. Frames
  * of 24 bytes, little endian: u32 kind, u32 length, i64 a, i64 b; then `length` bytes. Instants are absolute
@@ -79,14 +81,18 @@ export function encodeEnvironmentBlock(env: Record<string, string>): Buffer {
   return block;
 }
 
+const NUL = Buffer.from([0]);
+
 /**
  * Encodes a command's words as frames that each carry a piece of them.
+ * @param words  from `decodeArgument`
  * @throws RangeError when a word contains a NUL
  */
 export function encodeWords(words: readonly string[]): Buffer[] {
   const bad = words.find((word) => word.includes("\0"));
   if (bad !== undefined) throw new RangeError(`a NUL in the argument ${JSON.stringify(bad)}`);
-  return encodePieces(GUARDIAN_REQUEST.words, 0n, Buffer.from(words.map((word) => `${word}\0`).join("")));
+  const bytes = Buffer.concat(words.flatMap((word) => [encodeArgument(word), NUL]));
+  return encodePieces(GUARDIAN_REQUEST.words, 0n, bytes);
 }
 
 /**

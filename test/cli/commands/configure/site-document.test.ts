@@ -126,6 +126,16 @@ describe.each([
   });
 });
 
+it("a schedule without a time zone has UTC, as in schedule add", async () => {
+  const { schedules } = await read(
+    'schedules: { a: { cron: "@daily" }, b: { cron: "@daily", timezone: Asia/Tokyo } }',
+  );
+  expect([...(schedules ?? [])].map(([id, { timezone }]) => [id, timezone])).toEqual([
+    ["a", "UTC"],
+    ["b", "Asia/Tokyo"],
+  ]);
+});
+
 it("a site is YAML that reads well and differs by lines", async () => {
   const text = formatSiteYaml({
     groups: new Map([

@@ -149,6 +149,14 @@ describe("a command to run", () => {
       "-j tar -xf a.tar --name b",
       'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b',
     ],
+    [
+      "./c.sh --name x",
+      'unexpected argument "./c.sh"; put -- before the command: -- ./c.sh --name x; or, if --name is for signalbox: --name x -- ./c.sh',
+    ],
+    [
+      "tar -xf a.tar --name=b -jj",
+      "-- tar -xf a.tar --name=b -jj; or, if --name=b is for signalbox: --name=b -j -j -- tar -xf a.tar",
+    ],
     ["sleep -- 60", 'unexpected argument "sleep"; put -- before the command'],
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],

@@ -66,6 +66,38 @@ describe("failover", () => {
     expect(call(0).signal.aborted).toBe(false);
   });
 
+  describe("silence", () => {
+    const createListener = () => {
+      const told: string[] = [];
+      const failover = createFailover("a", "b");
+      failover.onSilence = ({ message }) => told.push(message);
+      return { told, failover };
+    };
+
+    it("at the start is told once, after two seconds, with what each member has done", async () => {
+      const { told, failover } = createListener();
+      void run(failover);
+      call(0).fail(retry("a: refused"));
+      await clock.advance(1999);
+      expect(told).toEqual([]);
+      await clock.advance(1);
+      expect(told).toEqual(["a: refused; b: no answer yet"]);
+      void run(failover);
+      await clock.advance(3000);
+      expect(told).toHaveLength(1);
+    });
+
+    it("is not told if there was an answer", async () => {
+      const { told, failover } = createListener();
+      void run(failover);
+      call(0).answer("yes");
+      await waitForPending();
+      void run(failover);
+      await clock.advance(3000);
+      expect(told).toEqual([]);
+    });
+  });
+
   it("tries the next member at once when one fails at once, and starts there the next time", async () => {
     const failover = createFailover("a", "b", "c");
     const outcome = run(failover);

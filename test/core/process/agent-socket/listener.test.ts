@@ -3,8 +3,13 @@ import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
+import { decodeArgument } from "../../../../src/core/base/bytes.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../../src/core/process/agent-socket/wire.ts";
-import { BLOCK_MAX, encodeFrame } from "../../../../src/core/process/guarded-command/wire.ts";
+import {
+  BLOCK_MAX,
+  encodeWords as encodeCommandWords,
+  encodeFrame,
+} from "../../../../src/core/process/guarded-command/wire.ts";
 import { isRoot } from "../helpers.ts";
 import { addon, encodeCall, encodeHead } from "./fake-launcher.ts";
 import { LIMITS, startAgent } from "./helpers.ts";
@@ -37,6 +42,14 @@ describe("a call", () => {
     });
   });
 
+  test("has the words of a command as they are, in any bytes", async () => {
+    const word = Buffer.from("a\xff", "latin1");
+    const { call } = await (await startAgent()).call({ words: ["run", "--lock", "ä", "--", word, "ü", ""] });
+    expect(call.request.words).toEqual(["run", "--lock", "ä", "--", decodeArgument("a\xff"), "ü", ""]);
+    const [words] = encodeCommandWords(call.request.words.slice(4));
+    expect(words?.subarray(-7)).toEqual(Buffer.from("a\xff\0\xc3\xbc\0\0", "latin1"));
+  });
+
   test("that waits is resumed with its note, and says whether its user has a configuration file", async () => {
     const options = { state: 1n, note: "call 7, attempt 2", connectionNumber: 3n, hasConfig: true };
     const { call } = await (await startAgent()).call(options);
@@ -59,6 +72,7 @@ describe("a call", () => {
     ["another version", { version: 2n }, "version 2, not 1"],
     ["an unknown state", { state: 3n }, "no state 3"],
     ["a negative state", { state: -1n }, "no state -1"],
+    ["a name that is not UTF-8", { words: ["run", "--lock", BYTES, "--", "x"] }, "words of the call are not"],
     ["words that are not UTF-8", { words: ["run", BYTES] }, "words of the call are not valid UTF-8"],
     ["settings that are not UTF-8", { settings: [BYTES] }, "settings of the call are not valid UTF-8"],
     ["a directory that is not UTF-8", { directory: BYTES }, "directory of the call are not valid UTF-8"],
