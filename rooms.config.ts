@@ -91,10 +91,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "process/host.ts",
       ],
       "what a process needs of its machine": [
+        "process/caller-environment.ts",
         "process/clock.ts",
         "process/create-folder.ts",
         "process/editor-and-pager.ts",
         "process/native/locate.ts",
+        "process/native/signals.ts",
+        "process/node-options.ts",
         "process/notifier.ts",
         "process/programs.ts",
         "process/random.ts",
@@ -113,6 +116,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "handler-types.ts",
         "json-fields.ts",
         "expectation.ts",
+        "lint-secrets.ts",
       ],
       "when a schedule is due": [
         "plan.ts",
