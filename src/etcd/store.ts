@@ -23,6 +23,11 @@ import type {
  */
 export interface Store {
   /**
+   * Returns the newest raft term that an answer has stated, recently, else that of a new answer. No later entry of etcd's
+   * log has an earlier term.
+   */
+  readTerm(signal?: AbortSignal): Promise<bigint>;
+  /**
    * Grants a session with this id.
    * @throws StoreError `exists` when the id is taken; with a random id, by an earlier copy of this call
    */
@@ -120,6 +125,7 @@ export class StoreError extends Error {
 /** Creates a store that replaces the given functions of another store, and passes all other calls on to it. */
 export function delegateStore(store: Store, overrides: Partial<Store>): Store {
   return {
+    readTerm: (...args) => store.readTerm(...args),
     grant: (...args) => store.grant(...args),
     renew: (...args) => store.renew(...args),
     readTimeToLive: (...args) => store.readTimeToLive(...args),

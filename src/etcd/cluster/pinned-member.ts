@@ -100,7 +100,7 @@ function formatClusterId(id: bigint): string {
  * A request for the time to live of a session that does not exist. It changes nothing, every user may send it, and its
  * response names the cluster.
  */
-const NO_SESSION = { ID: "1" };
+export const NO_SESSION = { ID: "1" };
 
 /** Returns a member whose responses are accepted only if they come from the pinned cluster. */
 export function pinMember(member: Member, pin: ClusterPin): Member {
