@@ -210,6 +210,9 @@ export function explainTlsFault(text: string): string | undefined {
   if (/certificate has expired/i.test(text)) return "its certificate has expired; renew it";
   if (/certificate is not yet valid/i.test(text))
     return "its certificate is not valid yet; check the clocks of both hosts";
+  const [, refusal] = /\balert ((?:bad |unsupported )?certificate(?: \w+)?|unknown ca)\b/i.exec(text) ?? [];
+  if (refusal !== undefined)
+    return `etcd refuses the certificate of this client (${refusal}); renew the files cert and key`;
   if (/wrong version number|packet length too long/i.test(text)) return "does not speak TLS; is it http?";
   const [, name, names] =
     /(?:^|altnames: )(?:Host|IP): (\S+?)\.? is not in the cert's (?:altnames|list): (.*?)\.?(?: Resolution note.*)?$/.exec(

@@ -106,35 +106,50 @@ export const NO_SESSION = { ID: "1" };
 export function pinMember(member: Member, pin: ClusterPin): Member {
   const check = (answer: unknown) =>
     pin.check(pinned, (answer as { header?: WireHeader | null }).header ?? undefined);
+  const rethrow = (error: unknown): never => {
+    throw pin.isTrusted(pinned) ? explainRefusedCertificate(error) : error;
+  };
   const pinned: Member = {
     endpoint: member.endpoint,
     async call(rpc, request, options) {
       if (rpc === "grant") pin.checkUnambiguous();
       // Another cluster applies the request even if its response is rejected.
       if (rpc === "txn" && !pin.isTrusted(pinned)) await pinned.call("remaining", NO_SESSION, options);
-      const answer = await member.call(rpc, request, options);
+      const answer = await member.call(rpc, request, options).catch(rethrow);
       const mayLackHeader = rpc === "authenticate" && !(answer as { header?: WireHeader | null }).header;
       if (rpc !== "status" && !mayLackHeader) check(answer); // callers of status compare clusters themselves
       return answer;
     },
     async openWatchStream(signal, token) {
-      const { send, responses } = await member.openWatchStream(signal, token);
-      return { send, responses: checkResponses(responses, check) };
+      const { send, responses } = await member.openWatchStream(signal, token).catch(rethrow);
+      return { send, responses: checkResponses(responses, check, rethrow) };
     },
     close: () => member.close(),
   };
   return pinned;
 }
 
+/** Explains that etcd refuses a certificate that it has accepted before. It is renewed sooner or later, so calls are repeated. */
+function explainRefusedCertificate(error: unknown): unknown {
+  const isRefused =
+    error instanceof MemberError && error.kind === "unauthenticated" && error.advice === "elsewhere";
+  if (!isRefused) return error;
+  const text = `${error.message}: they are read again for each connection`;
+  return new MemberError("unavailable", "elsewhere", text, { cause: error });
+}
+
 async function* checkResponses(
   responses: AsyncIterator<unknown>,
   check: (answer: unknown) => void,
+  rethrow: (error: unknown) => never,
 ): AsyncGenerator<unknown, void> {
   try {
     for (let next = await responses.next(); !next.done; next = await responses.next()) {
       check(next.value);
       yield next.value;
     }
+  } catch (error) {
+    rethrow(error);
   } finally {
     await responses.return?.();
   }
