@@ -82,6 +82,12 @@ const RETRY: Classification = ["unavailable", "retry"];
 const INVALID: Classification = ["invalid", "final"];
 /** Another server, or an etcd that is too old and does not have the called method. */
 const FOREIGN: Classification = ["notEtcd", "elsewhere"];
+const UNUSABLE: Classification = ["unusable", "final"];
+/** Why etcd serves no calls, by its text. */
+const UNUSABLE_HINTS: readonly [text: string, hint: string][] = [
+  ["corrupt cluster", "; the data of its members differ (alarm CORRUPT), so it serves nothing: signalbox doctor says what to do"],
+  ["too many operations", "; its --max-txn-ops must be at least 128, the default"],
+];
 const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 
 /**
@@ -91,6 +97,8 @@ const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 const BY_TEXT: [code: number, text: RegExp, verdict: Classification][] = [
   [3, /user name is empty|auth store is old/, ["unauthenticated", "relogin"]],
   [3, /authentication failed|user name not found/, ["unauthenticated", "final"]],
+  [3, /too many operations/, UNUSABLE],
+  [15, /corrupt cluster/, UNUSABLE],
   [3, /request is too large/, ["tooLarge", "final"]],
   [8, /larger than max/, ["tooLarge", "final"]], // gRPC's own limit
   [5, /lease not found/, ["noSession", "final"]],
@@ -129,9 +137,13 @@ export function createStatusError(
   const verdict =
     BY_TEXT.find(([c, pattern]) => c === code && pattern.test(text))?.[2] ?? BY_CODE[code] ?? INVALID;
   const [kind, advice] = verdict;
-  const needsLogin = code === 3 && text.includes("user name is empty");
-  const hint = needsLogin ? LOGIN_HINT : verdict === FOREIGN ? FOREIGN_HINT : "";
-  return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
+  return new MemberError(kind, advice, `${endpoint}: ${text}${findHint(verdict, code, text)}`, { cause });
+}
+
+function findHint(verdict: Classification, code: number, text: string): string {
+  if (verdict === UNUSABLE) return UNUSABLE_HINTS.find(([part]) => text.includes(part))?.[1] ?? "";
+  if (verdict === FOREIGN) return FOREIGN_HINT;
+  return code === 3 && text.includes("user name is empty") ? LOGIN_HINT : "";
 }
 
 /** Whether etcd refused a login because authentication is disabled. Only the text tells: the code has other meanings too. */

@@ -106,6 +106,7 @@ export type StoreErrorKind =
   | "unauthenticated" // etcd refused the user, password or token
   | "permission" // the role does not allow the call
   | "noSpace" // the server's quota is exhausted: no puts, no new sessions; reads, renewals, revokes and deletes work
+  | "unusable" // etcd answers, but serves no calls of signalbox: its data are corrupt, or a limit of it is too small
   | "tooLarge" // a value or all of the call exceeds the limit of the server
   | "otherCluster" // an endpoint belongs to a different cluster than the others or than the configured one
   | "notEtcd" // the server is another program, or an etcd with its gateway disabled
