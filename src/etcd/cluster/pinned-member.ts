@@ -52,8 +52,8 @@ export class ClusterPin {
       this.#trusted.add(member);
       return;
     }
-    this.#trusted.delete(member);
-    this.#fault = this.#describe(member.endpoint, id);
+    const wasReplaced = this.#trusted.delete(member);
+    this.#fault = this.#describe(member.endpoint, id, wasReplaced);
     // If members of the chosen cluster have answered before, they may be only temporarily unavailable.
     const isKnown = this.#origin !== undefined && this.#trusted.size > 0;
     throw new MemberError(isKnown ? "unavailable" : "otherCluster", "elsewhere", this.#fault);
@@ -94,12 +94,14 @@ export class ClusterPin {
     this.#origin = `this host remembers the cluster ${formatClusterId(id)} for these endpoints (${path}); if that cluster was replaced, run: signalbox init --forget-cluster`;
   }
 
-  #describe(endpoint: string, id: bigint | undefined): string {
+  #describe(endpoint: string, id: bigint | undefined, wasReplaced: boolean): string {
     const theirs =
       id === undefined
         ? "does not say which cluster it belongs to"
         : `belongs to cluster ${formatClusterId(id)}`;
     const ours = formatClusterId(this.#id ?? 0n);
+    if (wasReplaced && this.#origin === undefined)
+      return `${endpoint} ${theirs}, but to cluster ${ours} before: the cluster was replaced; start this program again`;
     const other = `another endpoint belongs to cluster ${ours}; name the members of one cluster only, and set clusterId`;
     return `${endpoint} ${theirs}, but ${this.#origin ?? other}`;
   }
