@@ -85,7 +85,10 @@ const FOREIGN: Classification = ["notEtcd", "elsewhere"];
 const UNUSABLE: Classification = ["unusable", "final"];
 /** Why etcd serves no calls, by its text. */
 const UNUSABLE_HINTS: readonly [text: string, hint: string][] = [
-  ["corrupt cluster", "; the data of its members differ (alarm CORRUPT), so it serves nothing: signalbox doctor says what to do"],
+  [
+    "corrupt cluster",
+    "; the data of its members differ (alarm CORRUPT), so it serves nothing: signalbox doctor says what to do",
+  ],
   ["too many operations", "; its --max-txn-ops must be at least 128, the default"],
 ];
 const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";

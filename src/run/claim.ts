@@ -159,7 +159,8 @@ async function explainMissingTickets(
   const isAlive = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
     ({ revision }) => {
       const isRestored = revision < placedRevision;
-      if (isRestored) ports.log.warn("etcd was restored from a backup, which is older than this wait: queueing again");
+      if (isRestored)
+        ports.log.warn("etcd was restored from a backup, which is older than this wait: queueing again");
       return !isRestored;
     },
     (error) => !isSessionGone(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed

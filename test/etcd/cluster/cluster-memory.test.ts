@@ -124,7 +124,15 @@ describe("a damaged file", () => {
       try { for (;;) openSync("/dev/null"); } catch {}
       try { memory.recall(); } catch ({ message }) { process.stdout.write(message); }
     `;
-    const args = ["-c", 'ulimit -n 64; exec "$@"', "sh", process.execPath, "--input-type=module", "-e", script];
+    const args = [
+      "-c",
+      'ulimit -n 64; exec "$@"',
+      "sh",
+      process.execPath,
+      "--input-type=module",
+      "-e",
+      script,
+    ];
     expect(execFileSync("sh", args, { encoding: "utf8" })).toMatch(
       /cannot be read: too many open files \(EMFILE\); raise the limit of open files: ulimit -n$/,
     );
@@ -212,7 +220,8 @@ describe("the pin of a process", () => {
 
   it("remembers no cluster if a member belongs to another one, and ignores members that do not answer", async () => {
     const createAnswering = (endpoint: string, id?: string) => {
-      const call = async () => (id === undefined ? Promise.reject(new Error("down")) : { header: { cluster_id: id } });
+      const call = async () =>
+        id === undefined ? Promise.reject(new Error("down")) : { header: { cluster_id: id } };
       return { endpoint, call } as unknown as Member;
     };
     const [first, same, foreign] = ["1", "1", "2"].map((id, at) => createAnswering(`http://${at}:2379`, id));

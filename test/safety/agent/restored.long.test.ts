@@ -29,7 +29,9 @@ async function restore(backup: string): Promise<void> {
   const { etcdctl } = await findEtcd();
   const options = ["--data-dir", member.dataDir, "--name", "m1", "--initial-cluster", `m1=${peer}`];
   const env = { PATH: process.env.PATH, ETCDCTL_API: "3" };
-  await runTool({ env })`${etcdctl} snapshot restore ${backup} ${options} --initial-advertise-peer-urls ${peer}`;
+  await runTool({
+    env,
+  })`${etcdctl} snapshot restore ${backup} ${options} --initial-advertise-peer-urls ${peer}`;
   await member.start();
   await member.waitUntilReady();
 }
@@ -42,7 +44,9 @@ test("a run whose ticket is newer than the backup says so, and queues again", as
   await etcd.members[0]?.runEtcdctl("snapshot", "save", backup);
   const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   await restore(backup);
-  await second.waitForOutput("etcd was restored from a backup, which is older than this wait: queueing again");
+  await second.waitForOutput(
+    "etcd was restored from a backup, which is older than this wait: queueing again",
+  );
   await jobs.waitForTickets("second", "waiting");
   expect(await first.finish()).toExit(0);
   expect(await second.ended).toExit(0);

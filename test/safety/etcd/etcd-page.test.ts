@@ -58,7 +58,11 @@ class Reader {
   }
 
   get #settings(): Record<string, string> {
-    return { SIGNALBOX_CACERT: join(this.folder, "ca.pem"), XDG_STATE_HOME: this.folder, XDG_CONFIG_HOME: this.folder };
+    return {
+      SIGNALBOX_CACERT: join(this.folder, "ca.pem"),
+      XDG_STATE_HOME: this.folder,
+      XDG_CONFIG_HOME: this.folder,
+    };
   }
 
   /** Starts a job that holds a lock. It ends with the test. */
@@ -134,7 +138,10 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
     expect(more).toEqual([]);
     for (const [step, isRestart] of [
       [[authority], true],
-      [["umask 077", authority.split("\n").find((line) => line.startsWith("new=")) ?? "", certificates], false],
+      [
+        ["umask 077", authority.split("\n").find((line) => line.startsWith("new=")) ?? "", certificates],
+        false,
+      ],
       [[last], true],
     ] as const) {
       reader.paste(...step);

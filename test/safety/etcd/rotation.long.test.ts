@@ -8,11 +8,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { makeCertificates, type TestCertificates } from "../../../fixtures/etcd/certificates.ts";
-import { HostAgent } from "../support/host-agent.ts";
 import { type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { HostAgent } from "../support/host-agent.ts";
 
 const TTL = 10;
-const ENV = { SIGNALBOX_TTL: `${TTL}s`, SIGNALBOX_TERMINATION_TIMEOUT: "1s", SIGNALBOX_CONNECT_TIMEOUT: "2s" };
+const ENV = {
+  SIGNALBOX_TTL: `${TTL}s`,
+  SIGNALBOX_TERMINATION_TIMEOUT: "1s",
+  SIGNALBOX_CONNECT_TIMEOUT: "2s",
+};
 
 /** Replaces the text of a file at once. */
 function replaceFile(file: string, ...sources: readonly string[]): void {
@@ -72,9 +76,18 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     renewServer(former);
     await renewClient(former);
     await restartAndWait();
-    const tls = { ca: readFileSync(former.ca, "utf8"), cert: readFileSync(used.client.cert, "utf8"), key: readFileSync(used.client.key, "utf8") };
+    const tls = {
+      ca: readFileSync(former.ca, "utf8"),
+      cert: readFileSync(used.client.cert, "utf8"),
+      key: readFileSync(used.client.key, "utf8"),
+    };
     cluster = await TestCluster.connect(etcd.endpoints, { tls, transport: "grpc" });
-    const env = { ...ENV, SIGNALBOX_CACERT: used.ca, SIGNALBOX_CERT: used.client.cert, SIGNALBOX_KEY: used.client.key };
+    const env = {
+      ...ENV,
+      SIGNALBOX_CACERT: used.ca,
+      SIGNALBOX_CERT: used.client.cert,
+      SIGNALBOX_KEY: used.client.key,
+    };
     namespace = cluster.createNamespace({ transport, sessionTimes: "default", env });
     return () => cluster.close();
   });
@@ -103,19 +116,23 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   test.each([
     ["alone", async () => namespace],
     ["served by an agent", async () => (await HostAgent.start(cluster, { ...namespace.env })).namespace],
-  ])("%s: with a bundle of the old and the new authority, then new certificates, nothing ends", async (_, start) => {
-    const both = await startBoth(await start());
-    replaceFile(used.ca, former.ca, next.ca);
-    replaceFile(trusted, former.ca, next.ca);
-    await restartAndWait();
-    await renewClient(next);
-    renewServer(next);
-    await restartAndWait();
-    replaceFile(used.ca, next.ca);
-    replaceFile(trusted, next.ca);
-    await restartAndWait();
-    await expectBothAlive(both);
-  }, 60_000);
+  ])(
+    "%s: with a bundle of the old and the new authority, then new certificates, nothing ends",
+    async (_, start) => {
+      const both = await startBoth(await start());
+      replaceFile(used.ca, former.ca, next.ca);
+      replaceFile(trusted, former.ca, next.ca);
+      await restartAndWait();
+      await renewClient(next);
+      renewServer(next);
+      await restartAndWait();
+      replaceFile(used.ca, next.ca);
+      replaceFile(trusted, next.ca);
+      await restartAndWait();
+      await expectBothAlive(both);
+    },
+    60_000,
+  );
 
   test("a certificate of a client that expires, and is renewed before", async () => {
     await renewClient(former, 10);
@@ -144,13 +161,17 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       },
       () => renewClient(next),
     ],
-  ])("while %s, a run that waits continues to wait", async (_, breakTrust, mend) => {
-    const { holder, waiter } = await startBoth();
-    breakTrust();
-    await restart();
-    expect(await holder.ended, "the claim cannot be renewed").toMatchObject({ code: 125 });
-    await pause(3_000); // longer than the connect timeout
-    await mend();
-    expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
-  }, 60_000);
+  ])(
+    "while %s, a run that waits continues to wait",
+    async (_, breakTrust, mend) => {
+      const { holder, waiter } = await startBoth();
+      breakTrust();
+      await restart();
+      expect(await holder.ended, "the claim cannot be renewed").toMatchObject({ code: 125 });
+      await pause(3_000); // longer than the connect timeout
+      await mend();
+      expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
+    },
+    60_000,
+  );
 });

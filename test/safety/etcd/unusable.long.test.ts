@@ -9,12 +9,15 @@ describe("--max-txn-ops is smaller than the default", () => {
 
   test.each(TRANSPORTS)("over %s", async (transport) => {
     const namespace = cluster.createNamespace({ transport });
-    expect(await namespace.run(["--lock", "a", "--lock", "b", "--lock", "c", "--lock", "d", "--lock", "e"])).toFail(
+    expect(
+      await namespace.run(["--lock", "a", "--lock", "b", "--lock", "c", "--lock", "d", "--lock", "e"]),
+    ).toFail(
       69,
       /the command was not started: etcd cannot be used: .*its --max-txn-ops must be at least 128, the default$/m,
     );
     expect(await namespace.execute("doctor")).toExit(2, {
-      stdout: /FAILURE transactions: etcd accepts fewer than 128 operations in one\n +start every member with --max-txn-ops=128/,
+      stdout:
+        /FAILURE transactions: etcd accepts fewer than 128 operations in one\n +start every member with --max-txn-ops=128/,
     });
   });
 });
@@ -29,6 +32,8 @@ describe("the alarm CORRUPT", () => {
       69,
       /the command was not started: etcd cannot be used: .*the data of its members differ \(alarm CORRUPT\)/,
     );
-    expect(await namespace.execute("doctor")).toExit(2, { stdout: /FAILURE alarms: .*CORRUPT: the members' data differ/ });
+    expect(await namespace.execute("doctor")).toExit(2, {
+      stdout: /FAILURE alarms: .*CORRUPT: the members' data differ/,
+    });
   });
 });
