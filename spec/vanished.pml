@@ -22,7 +22,7 @@
  * V5c (-DELECTIONS=1 -DCRASHES=0): It counts from the receipt of the first read that shows the mark alone. [vanished-whole-time]
  * V7: The term in a mark is one that an answer has stated before the session is granted. [grant-term]
  * V8 (-DLONGER -DELECTIONS=1 -DCRASHES=0): The horizon never counts with a longer time to live than the mark states.
- *     [test/etcd/session-renewal]
+ *     [test/core/etcd/session-renewal]
  * V9 (-DELECTIONS=1): A run without --wait that finds only such marks waits for their removal. [vanished-alone]
  */
 #include "common.pml"
