@@ -20,7 +20,7 @@
  * V5a: It does not remove it at once, if another leader may know the session. [vanished-at-once]
  * V5b (-DELECTIONS=1 -DCRASHES=0): It waits for the whole time to live. [vanished-whole-time]
  * V5c (-DELECTIONS=1 -DCRASHES=0): It counts from the receipt of the first read that shows the mark alone. [vanished-whole-time]
- * V7: The term in a mark is that in which the session was granted; none if that is not certain. [test/core/etcd/session-renewal]
+ * V7: The term in a mark is one that an answer has stated before the session is granted. [grant-term]
  * V8 (-DLONGER -DELECTIONS=1 -DCRASHES=0): The horizon never counts with a longer time to live than the mark states.
  *     [test/core/etcd/session-renewal]
  * V9 (-DELECTIONS=1): A run without --wait that finds only such marks waits for their removal. [vanished-alone]
@@ -180,16 +180,24 @@ proctype Run(byte own) {
   :: queues = true
   :: queues = false
   fi;
+  /* An answer states the term of the last entry that its member has applied. A member may be behind. */
+#ifndef WITHOUT_V7
+  atomic {
+    if
+    :: stated = term
+    :: term > 1 -> stated = term - 1
+    fi
+  }
+#endif
   atomic {
     session[own] = term; server_left[own] = TTL; horizon_left[own] = TTL - MARGIN;
     printf("> etcd grants run %d its session in term %d\n", own, term)
   }
-  /* The answer states the term of the member that sends it, which an election may have changed. */
+  /* No time need pass before another leader is elected: leadership may be transferred. */
   atomic {
 #ifdef WITHOUT_V7
     stated = term;
-#else
-    stated = (term == session[own] -> term : 0);
+    printf("> the answer to run %d states term %d\n", own, term);
 #endif
     if
     :: session[own] == 0 -> goto leave

@@ -190,7 +190,7 @@ class TransactionCombiner {
  */
 export const MOST_MEMBERS = 64;
 /** Maximum number of operations that etcd accepts in one request. */
-const MOST_OPERATIONS = 128;
+export const MOST_OPERATIONS = 128;
 /** Maximum length of a request, counted in characters. etcd accepts 1.5 MiB; a character takes up to three bytes. */
 const MOST_BYTES = 256 * 1024;
 

@@ -90,7 +90,7 @@ async function readPage(
   const fail = () => resolve({ text: "", clock: undefined });
   try {
     const secure = isSecure && {
-      secureContext: buildSecureContext(tls ?? {}),
+      secureContext: buildSecureContext(tls?.readAgain?.() ?? tls ?? {}),
       rejectUnauthorized: tls?.insecureSkipVerify !== true,
       ...(tls?.serverName !== undefined && { servername: tls.serverName }),
     };

@@ -82,6 +82,15 @@ const RETRY_FAULT: Classification = ["unavailable", "retry"];
 const INVALID_FAULT: Classification = ["invalid", "final"];
 /** Another server, or an etcd that is too old and does not have the called method. */
 const FOREIGN_FAULT: Classification = ["notEtcd", "elsewhere"];
+const UNUSABLE: Classification = ["unusable", "final"];
+/** Why etcd serves no calls, by its text. */
+const UNUSABLE_HINTS: readonly [text: string, hint: string][] = [
+  [
+    "corrupt cluster",
+    "; the data of its members differ (alarm CORRUPT), so it serves nothing: signalbox doctor says what to do",
+  ],
+  ["too many operations", "; its --max-txn-ops must be at least 128, the default"],
+];
 const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 
 /**
@@ -91,6 +100,8 @@ const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 const BY_TEXT: [code: number, text: RegExp, verdict: Classification][] = [
   [3, /user name is empty|auth store is old/, ["unauthenticated", "relogin"]],
   [3, /authentication failed|user name not found/, ["unauthenticated", "final"]],
+  [3, /too many operations/, UNUSABLE],
+  [15, /corrupt cluster/, UNUSABLE],
   [3, /request is too large/, ["tooLarge", "final"]],
   [8, /larger than max/, ["tooLarge", "final"]], // gRPC's own limit
   [5, /lease not found/, ["noSession", "final"]],
@@ -129,9 +140,13 @@ export function createStatusError(
   const verdict =
     BY_TEXT.find(([c, pattern]) => c === code && pattern.test(text))?.[2] ?? BY_CODE[code] ?? INVALID_FAULT;
   const [kind, advice] = verdict;
-  const needsLogin = code === 3 && text.includes("user name is empty");
-  const hint = needsLogin ? LOGIN_HINT : verdict === FOREIGN_FAULT ? FOREIGN_HINT : "";
-  return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
+  return new MemberError(kind, advice, `${endpoint}: ${text}${findHint(verdict, code, text)}`, { cause });
+}
+
+function findHint(verdict: Classification, code: number, text: string): string {
+  if (verdict === UNUSABLE) return UNUSABLE_HINTS.find(([part]) => text.includes(part))?.[1] ?? "";
+  if (verdict === FOREIGN_FAULT) return FOREIGN_HINT;
+  return code === 3 && text.includes("user name is empty") ? LOGIN_HINT : "";
 }
 
 /** Whether etcd refused a login because authentication is disabled. Only the text tells: the code has other meanings too. */
@@ -210,6 +225,9 @@ export function explainTlsFault(text: string): string | undefined {
   if (/certificate has expired/i.test(text)) return "its certificate has expired; renew it";
   if (/certificate is not yet valid/i.test(text))
     return "its certificate is not valid yet; check the clocks of both hosts";
+  const [, refusal] = /\balert ((?:bad |unsupported )?certificate(?: \w+)?|unknown ca)\b/i.exec(text) ?? [];
+  if (refusal !== undefined)
+    return `etcd refuses the certificate of this client (${refusal}); renew the files cert and key`;
   if (/wrong version number|packet length too long/i.test(text)) return "does not speak TLS; is it http?";
   const [, name, names] =
     /(?:^|altnames: )(?:Host|IP): (\S+?)\.? is not in the cert's (?:altnames|list): (.*?)\.?(?: Resolution note.*)?$/.exec(

@@ -1,5 +1,5 @@
 import { createClusterStore } from "./cluster/cluster-store.ts";
-import { ClusterPin, pinMember } from "./cluster/pinned-member.ts";
+import { ClusterPin, pinMembers } from "./cluster/pinned-member.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "./failover.ts";
 import type { Member } from "./member.ts";
 import {
@@ -46,7 +46,7 @@ async function assembleStore<B>(
   ports: StorePorts,
 ): Promise<Store> {
   const pin = new ClusterPin(options.clusterId, options.clusterMemory);
-  const members = (await transport.openMembers(options)).map((member) => pinMember(member, pin));
+  const members = pinMembers(await transport.openMembers(options), pin);
   const first = Math.floor((ports.random?.generateFraction() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
   failover.onSilence = ports.onSilence;

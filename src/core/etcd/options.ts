@@ -30,11 +30,16 @@ export interface StoreOptions {
   sharesWatches?: boolean;
 }
 
-export interface TlsOptions {
-  /** PEM text, not a path. */
+/** PEM texts, not paths. */
+export interface Certificates {
   ca?: string;
   cert?: string;
   key?: string;
+}
+
+export interface TlsOptions extends Certificates {
+  /** Reads the files of the certificates again: they are renewed while programs run. @throws ConfigError */
+  readAgain?: () => Certificates;
   /** The name that the server's certificate must contain when it differs from the endpoint's host. */
   serverName?: string;
   /** Accept any server certificate. Only the transport `http` supports this. */

@@ -3,7 +3,7 @@ import { readPemFile } from "../config/files.ts";
 import type { Settings } from "../config/settings.ts";
 import { ClusterMemory } from "./cluster/cluster-memory.ts";
 import { DEFAULT_TIMEOUTS } from "./failover.ts";
-import { parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
+import { type Certificates, parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
 
 /** Builds the options of a store from the settings. @throws ConfigError */
 export function buildStoreOptions(values: Settings): StoreOptions {
@@ -36,11 +36,17 @@ function buildTlsOptions(values: Settings): TlsOptions | undefined {
   const { cacert, cert, key, serverName, insecureSkipTlsVerify } = values;
   const readDefaultAuthorities = () =>
     insecureSkipTlsVerify ? undefined : readSystemAuthorities(process.env);
-  const ca = cacert === undefined ? readDefaultAuthorities() : readPemFile("cacert", cacert);
+  const readCertificates = (): Certificates => {
+    const ca = cacert === undefined ? readDefaultAuthorities() : readPemFile("cacert", cacert);
+    return {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
+      ...(key !== undefined && { key: readPemFile("key", key) }),
+    };
+  };
   return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
-    ...(key !== undefined && { key: readPemFile("key", key) }),
+    ...readCertificates(),
+    readAgain: readCertificates,
     ...(serverName !== undefined && { serverName }),
     insecureSkipVerify: insecureSkipTlsVerify,
   };

@@ -23,6 +23,11 @@ import type {
  */
 export interface Store {
   /**
+   * Returns the newest raft term that an answer has stated, recently, else that of a new answer. No later entry of etcd's
+   * log has an earlier term.
+   */
+  readTerm(signal?: AbortSignal): Promise<bigint>;
+  /**
    * Grants a session with this id.
    * @throws StoreError `exists` when the id is taken; with a random id, by an earlier copy of this call
    */
@@ -101,6 +106,7 @@ export type StoreErrorKind =
   | "unauthenticated" // etcd refused the user, password or token
   | "permission" // the role does not allow the call
   | "noSpace" // the server's quota is exhausted: no puts, no new sessions; reads, renewals, revokes and deletes work
+  | "unusable" // etcd answers, but serves no calls of signalbox: its data are corrupt, or a limit of it is too small
   | "tooLarge" // a value or all of the call exceeds the limit of the server
   | "otherCluster" // an endpoint belongs to a different cluster than the others or than the configured one
   | "notEtcd" // the server is another program, or an etcd with its gateway disabled
@@ -120,6 +126,7 @@ export class StoreError extends Error {
 /** Creates a store that replaces the given functions of another store, and passes all other calls on to it. */
 export function delegateStore(store: Store, overrides: Partial<Store>): Store {
   return {
+    readTerm: (...args) => store.readTerm(...args),
     grant: (...args) => store.grant(...args),
     renew: (...args) => store.renew(...args),
     readTimeToLive: (...args) => store.readTimeToLive(...args),

@@ -163,6 +163,12 @@ export class Acquisition implements SessionOwner {
     return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
   }
 
+  /** The revision at which the newest ticket of this attempt was put; 0n if none was read. */
+  get placedRevision(): bigint {
+    const { lock = 0n, resources = 0n } = this.#ownRevisions;
+    return lock > resources ? lock : resources;
+  }
+
   /** Called by the session: checks that the tickets of this attempt still exist. */
   async prove(store?: Store) {
     return await inspectClaim(this.#attempt, this.#listPlacedTickets(), this.#signal, store);

@@ -104,13 +104,13 @@ async function attemptOnce(
     const acquired = await acquisition.run(isResumed);
     if (acquired.kind === "granted") return acquired;
     return acquired.refusal.kind === "gone"
-      ? await explainMissingTickets(ports, session, until, signal)
+      ? await explainMissingTickets(ports, acquisition, session, until, signal)
       : acquired;
   } catch (error) {
     signal.throwIfAborted();
     if (!isSessionGone(error)) throw error;
     if (error instanceof SessionLost && error.kind === "unfounded")
-      return await explainMissingTickets(ports, session, until, signal);
+      return await explainMissingTickets(ports, acquisition, session, until, signal);
     return { kind: "refused", refusal: { kind: "lapsed" } };
   } finally {
     if (!acquisition.isGranted)
@@ -144,19 +144,25 @@ async function openSession(
 }
 
 /**
- * Finds out why tickets are missing: they lapsed with their session, or, if the session is alive, an operator removed
- * them.
+ * Finds out why tickets are missing: they lapsed with their session, or etcd was restored from an older backup, or, if the
+ * session is alive, an operator removed them.
  * @param until  reading of the clock, ms, until which the call is retried, at most until the horizon
  */
 async function explainMissingTickets(
   ports: ClaimPorts,
+  { placedRevision }: Acquisition,
   session: ClaimSession,
   until: number,
   signal: AbortSignal,
 ): Promise<AcquireResult> {
   const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
   const isAlive = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
-    () => true,
+    ({ revision }) => {
+      const isRestored = revision < placedRevision;
+      if (isRestored)
+        ports.log.warn("etcd was restored from a backup, which is older than this wait: queueing again");
+      return !isRestored;
+    },
     (error) => !isSessionGone(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
   );
   return { kind: "refused", refusal: isAlive ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };

@@ -7,14 +7,16 @@ export type RemovalTimes = ReadonlyMap<string, number | undefined>;
 /**
  * The vanished tickets that a process has read, and when it has read each one first. The mark of such a ticket may be removed
  *
- * - if the linearizable read that shows it states the raft term in which its session was granted: no other leader knows the
- *   session, so the one that has granted it has counted its time; or
+ * - if the linearizable read that shows it states the raft term in which its session was granted, and none has stated a
+ *   later one: no other leader knows the session, so the one that has granted it has counted its time; or
  * - when the time to live has passed since the first such read was received: no renewal counts afterwards.
  */
 export class VanishedTickets {
   readonly #clock: Clock;
   /** When a mark was first read without its ticket, by its key: reading of the clock, ms. */
   readonly #firstRead = new Map<string, number>();
+  /** The newest raft term of all reads. A member that was restored from a snapshot states an old one for a while. */
+  #term = 0n;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,12 +29,13 @@ export class VanishedTickets {
    */
   update(entries: readonly Pick<QueueEntry, "key" | "vanished">[], raftTerm: bigint): RemovalTimes {
     const now = this.#clock.now();
+    if (raftTerm > this.#term) this.#term = raftTerm;
     const times = new Map<string, number | undefined>();
     for (const { key, vanished } of entries) {
       if (vanished === undefined) continue;
       const firstRead = this.#firstRead.get(key) ?? now;
       this.#firstRead.set(key, firstRead);
-      const left = vanished.term === raftTerm ? 0 : firstRead + vanished.ttl * 1000 - now;
+      const left = vanished.term === this.#term ? 0 : firstRead + vanished.ttl * 1000 - now;
       times.set(key, left <= 0 ? undefined : this.#clock.getWallTime() + left);
     }
     return times;

@@ -32,6 +32,7 @@ import {
   judgeRoleBypass,
   judgeRunner,
   judgeSchedulePermission,
+  judgeTransactions,
   judgeWorker,
   probePermissions,
 } from "./permissions.ts";
@@ -104,7 +105,8 @@ async function* examineRights(
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);
-    if (runner.canRead) yield [await judgeSchema(ports), ...(await judgeRoleBypass(ports))];
+    if (runner.canRead)
+      yield [await judgeTransactions(ports), await judgeSchema(ports), ...(await judgeRoleBypass(ports))];
     return runner.canRead;
   } catch (error) {
     yield [buildUncheckedFinding("permissions", error)];

@@ -1,8 +1,9 @@
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 import { quoteText } from "../../core/base/text.ts";
+import { MOST_OPERATIONS } from "../../core/etcd/combined-store.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
-import type { Op } from "../../core/protocol/txn.ts";
+import type { Compare, Op } from "../../core/protocol/txn.ts";
 import { parseDefinition } from "../../schedule/definition.ts";
 import { commitWithRetries } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
@@ -94,13 +95,7 @@ export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promi
  * @throws StoreError for errors other than permissions
  */
 async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys.prefix): Promise<boolean> {
-  const impossible = {
-    key: compared,
-    target: "mod",
-    is: "less",
-    value: 0n,
-  } as const;
-  const txn = { compare: [impossible], success: [op], failure: [] };
+  const txn = { compare: [buildImpossible(compared)], success: [op], failure: [] };
   try {
     await commitWithRetries(ports, txn, ports.signal);
     return true;
@@ -108,6 +103,25 @@ async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys.prefix
     if (error instanceof StoreError && error.kind === "permission") return false;
     throw error;
   }
+}
+
+/** Reports whether etcd accepts transactions as large as those of signalbox. Writes nothing. @throws StoreError */
+export async function judgeTransactions(ports: CheckPorts): Promise<Finding> {
+  const about = createFindingBuilder("transactions");
+  const compare = Array.from({ length: MOST_OPERATIONS }, () => buildImpossible(ports.keys.prefix));
+  try {
+    await commitWithRetries(ports, { compare, success: [], failure: [] }, ports.signal);
+    return about.ok(`etcd accepts ${MOST_OPERATIONS} operations in one`);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.kind !== "unusable") throw error;
+    const remedy = `start every member with --max-txn-ops=${MOST_OPERATIONS} or more; ${MOST_OPERATIONS} is etcd's default`;
+    return about.failure(`etcd accepts fewer than ${MOST_OPERATIONS} operations in one`, remedy);
+  }
+}
+
+/** Builds a guard that never holds. */
+function buildImpossible(key: string): Compare {
+  return { key, target: "mod", is: "less", value: 0n };
 }
 
 /** Describes what a role lacks, and what to grant. */

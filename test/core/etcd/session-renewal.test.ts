@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Session } from "../../../src/core/etcd/session/session.ts";
-import { failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
+import { type Fate, failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
 
 failOnUnhandledRejections();
 
@@ -69,17 +68,35 @@ describe("a renewal", () => {
   );
 });
 
-test.each([
-  ["at once", 0, 2n],
-  ["later than an election takes", 500, undefined],
-])("a grant that is answered %s: its raft term is %s", async (_, late, term) => {
-  const fixture = new SessionFixture();
-  fixture.fates.grant = [fixture.delayAnswer(late)];
-  const opening = Session.open(fixture.ports, 10, 10_000);
-  await fixture.clock.advance(late);
-  const session = await opening;
-  session.stopRenewing();
-  expect(session.grantTerm).toBe(term);
+describe("the raft term of a grant", () => {
+  test("is one that was stated before, however quick a transfer of leadership and the answer are", async () => {
+    const fixture = new SessionFixture();
+    fixture.fates.grant = [
+      async (call) => {
+        const answer = await call();
+        fixture.etcd.electLeader();
+        return { ...answer, raftTerm: fixture.etcd.raftTerm };
+      },
+    ];
+    const session = await fixture.openSession(12);
+    session.stopRenewing();
+    expect(session.grantTerm).toBe(2n);
+  });
+
+  test("is one that was stated before the first of several attempts: any of them may be the one that counts", async () => {
+    const fixture = new SessionFixture();
+    const loseAndElect: Fate = async (call) => {
+      await call();
+      fixture.etcd.electLeader();
+      return fixture.loseRequest()(call);
+    };
+    fixture.fates.grant = [loseAndElect];
+    const opening = fixture.openSession(12);
+    await fixture.clock.advance(2_500);
+    const session = await opening;
+    session.stopRenewing();
+    expect([session.grantTerm, fixture.sent.grant.length]).toEqual([2n, 2]);
+  });
 });
 
 describe("a raft term that changes", () => {

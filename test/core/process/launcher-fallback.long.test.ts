@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
@@ -169,6 +170,15 @@ test("an agent that declines, and says why", async () => {
     out: "",
     err: expect.stringContaining("other endpoints; start one"),
   });
+});
+
+test("with always, an agent that answers late serves the run: nothing else would", async () => {
+  const agent = await startAgent();
+  const run = launchRun(agent, ["true"], { env: { SIGNALBOX_AGENT: "always" } });
+  const connection = await agent.accept();
+  await pause(11_000); // without always, a run falls back after three seconds
+  await serveRun(connection, "exit 0");
+  expect(await run.ended).toMatchObject({ code: 0 });
 });
 
 test("an agent that never answers, and one that does not even read", async () => {

@@ -24,6 +24,13 @@ test.each([
   expect(vanished.update(mark(term), 7n).get("a/~run")).toBeUndefined();
 });
 
+test("not at once if another read has stated a later term: a member may state an old one", async () => {
+  const clock = new ManualClock();
+  const vanished = new VanishedTickets(clock);
+  vanished.update([], 6n);
+  expect(vanished.update(mark(5n), 5n).get("a/~run")).toBe(clock.getWallTime() + 30_000);
+});
+
 test("a ticket that is there has no such time", () => {
   expect([...new VanishedTickets(new ManualClock()).update([{ key: "a/run" }], 5n)]).toEqual([]);
 });

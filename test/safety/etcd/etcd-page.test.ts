@@ -3,11 +3,13 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type EtcdMember, findEtcd, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { BUNDLE, createCleanEnv } from "../../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv, startSignalbox } from "../../../fixtures/signalbox.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/etcd.md", import.meta.url), "utf8");
+const JOB_TTL_MS = 10_000;
 const SAMPLE_LINKS = ["etcd1", "etcd2", "etcd3"].map((name) => `https://${name}:2379`);
 
 /** The shell blocks below a heading, in their order. */
@@ -55,6 +57,31 @@ class Reader {
     return stdout;
   }
 
+  get #settings(): Record<string, string> {
+    return {
+      SIGNALBOX_CACERT: join(this.folder, "ca.pem"),
+      XDG_STATE_HOME: this.folder,
+      XDG_CONFIG_HOME: this.folder,
+    };
+  }
+
+  /** Starts a job that holds a lock. It ends with the test. */
+  startJob() {
+    const options = ["--lock", "a", "--ttl", `${JOB_TTL_MS}ms`, "--termination-timeout", "1s"];
+    const job = startSignalbox(["run", ...options, "--", "sh", "-c", "echo up; exec sleep 1000"], {
+      endpoints: [this.endpoint],
+      env: this.#settings,
+    });
+    onTestFinished(() => void job.kill("SIGKILL"));
+    return job;
+  }
+
+  /** Builds the line of a run with the reader's authority. */
+  buildRun(command: string): string {
+    const settings = Object.entries({ ...this.#settings, SIGNALBOX_ENDPOINTS: this.endpoint });
+    return `${settings.map(([name, value]) => `${name}=${value}`).join(" ")} signalbox run --lock b -- ${command}`;
+  }
+
   /** The page's addresses and folders are the reader's to replace. */
   #adapt(block: string): string {
     return block
@@ -99,6 +126,33 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
     reader.paste(connect, ...listBlocks("Make roles"), users);
     expectWorking(reader.paste(host), reader.paste(operator));
   });
+
+  test("who rotates certificates while a job runs", async () => {
+    const reader = new Reader();
+    await reader.prepare();
+    reader.paste(...listBlocks("Make certificates"));
+    await reader.startEtcd("root", false);
+    const job = reader.startJob();
+    await job.waitForOutput("up");
+    const [authority = "", certificates = "", last = "", ...more] = listBlocks("Rotate certificates");
+    expect(more).toEqual([]);
+    for (const [step, isRestart] of [
+      [[authority], true],
+      [
+        ["umask 077", authority.split("\n").find((line) => line.startsWith("new=")) ?? "", certificates],
+        false,
+      ],
+      [[last], true],
+    ] as const) {
+      reader.paste(...step);
+      if (isRestart) await etcd?.kill().then(() => etcd?.start());
+      await etcd?.waitUntilReady();
+      expect(reader.paste(reader.buildRun("echo it works"))).toMatch("it works");
+    }
+    await pause(JOB_TTL_MS + 2_000); // a session that is not renewed has expired
+    job.kill("SIGTERM");
+    expect(await job.ended).toMatchObject({ code: 143 });
+  }, 60_000);
 
   test("with client certificates", async () => {
     const reader = new Reader();

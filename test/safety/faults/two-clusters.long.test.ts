@@ -115,24 +115,20 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     expect(jobs.journal.listNames()).toEqual(["first", "third"]);
   }, 120_000);
 
-  it("grants a lock to one of the processes that start together", async () => {
-    const { both, env } = await openHost();
+  it("starts nothing if both clusters answer, and remembers none", async () => {
+    const { both, env, ids } = await openHost();
     const { jobs } = namespace as TestNamespace;
-    const over = `${jobs.journal.folder}/over`;
     const runs = ["a", "b", "c", "d", "e", "f"].map((name) =>
-      jobs.start({ name, options: OPTIONS, hold: ["until", over], endpoints: both, env }),
+      jobs.start({ name, options: OPTIONS, hold: [1], endpoints: both, env }),
     );
-    const losers = runs.map(async ({ ended }) => (await ended).code);
-    let ended = 0;
-    for (const code of losers) void code.then(() => (ended += 1));
-    await waitUntil("all but one have given up", () => ended >= runs.length - 1);
-    writeFileSync(over, "");
-    const codes = await Promise.all(losers);
-    expect(
-      codes.filter((code) => code === 0),
-      String(codes),
-    ).toHaveLength(1);
-    expect(jobs.journal.listStarts()).toHaveLength(1);
+    for (const { ended } of runs) {
+      const { code, stderr } = await ended;
+      expect(code, stderr).toBe(78);
+      for (const id of ids) expect(stderr).toContain(`belongs to cluster ${id}`);
+      expect(stderr).toContain("name the members of one cluster only");
+    }
+    expect(jobs.journal.listStarts()).toEqual([]);
+    expect(existsSync(`${env.XDG_STATE_HOME}/signalbox`), "nothing is remembered").toBe(false);
   }, 120_000);
 
   it("remembers it for the agent, workers, the library and commands that read", async () => {
@@ -200,6 +196,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const { both, env } = await openHost();
     const own = namespace as TestNamespace;
     const read = () => own.start("ls", { endpoints: both, env }).ended;
+    other.freeze();
     expect(await read()).toExit(0);
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
     const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;

@@ -65,6 +65,7 @@ const STORE_FAULTS: Partial<Record<StoreError["kind"], readonly [exitCode: numbe
   unauthenticated: [EXIT.permission, "etcd refused the credentials"],
   permission: [EXIT.permission, "etcd refused the permission"],
   tooLarge: [EXIT.config, "this is larger than etcd accepts"],
+  unusable: [EXIT.unreachable, "etcd cannot be used"],
   noSpace: [EXIT.unreachable, "etcd has no space left and accepts no writes"],
 };
 

@@ -96,6 +96,7 @@ export class ClusterMemory {
       text = readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK });
     } catch (error) {
       if (isMissing(error)) return undefined;
+      if (isFileLimit(error)) throw createLimitError(path, error);
       throw createDamageError(path, `cannot be read: ${describeFileError(error)}`, error);
     }
     const id = parseFile(text, this.#identity);
@@ -103,6 +104,11 @@ export class ClusterMemory {
       throw createDamageError(path, "does not say to which cluster these endpoints belong");
     return id;
   }
+}
+
+/** Whether this process, or the system, has as many open files as it may have. */
+function isFileLimit(error: unknown): boolean {
+  return ["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 function getOwnId(): number {
@@ -166,6 +172,11 @@ function parseFile(
   return typeof clusterId === "string" && /^[0-9a-f]{1,16}$/.test(clusterId)
     ? BigInt(`0x${clusterId}`)
     : undefined;
+}
+
+function createLimitError(path: string, cause: unknown): ConfigError {
+  const text = `${quotePath(path)} cannot be read: ${describeFileError(cause)}; raise the limit of open files: ulimit -n`;
+  return new ConfigError(text, { cause });
 }
 
 function createDamageError(path: string, fault: string, cause?: unknown): ConfigError {

@@ -12,6 +12,7 @@ import {
   parseMemberStatus,
   parseResponseHeader,
   type WireCodec,
+  type WireHeader,
   type WireLease,
   type WireLeases,
   type WireMemberList,
@@ -21,6 +22,7 @@ import {
   type WireTxn,
   type WireWatch,
 } from "../wire-codec.ts";
+import { NO_SESSION } from "./pinned-member.ts";
 import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
 
 /**
@@ -43,8 +45,15 @@ export function createClusterStore<B>(
   const runWithToken = <T>(signal: AbortSignal | undefined, call: (token?: string) => Promise<T>) =>
     share === undefined ? call() : share.login.use(failover, signal, call);
 
-  const call = async <T>(rpc: Rpc, request: object, signal: AbortSignal | undefined) =>
-    (await runWithToken(signal, (token) => run(rpc, request, token, signal))) as T;
+  /** The newest raft term that an answer has stated, and when that was. */
+  let newest = { term: 0n, statedAt: Number.NEGATIVE_INFINITY };
+
+  const call = async <T>(rpc: Rpc, request: object, signal: AbortSignal | undefined) => {
+    const answer = await runWithToken(signal, (token) => run(rpc, request, token, signal));
+    const term = parseInteger((answer as { header?: WireHeader }).header?.raft_term);
+    if (term >= newest.term) newest = { term, statedAt: failover.clock.now() };
+    return answer as T;
+  };
 
   /** Adds the user and the keys to permission errors. */
   const explainDenials = <T>(pending: Promise<T>, access: () => KeyAccess) =>
@@ -119,6 +128,12 @@ export function createClusterStore<B>(
   };
 
   return {
+    async readTerm(signal) {
+      const isFresh = failover.clock.now() - newest.statedAt < TERM_FRESH_MS;
+      if (!isFresh) await call("remaining", NO_SESSION, signal);
+      return newest.term;
+    },
+
     async grant(id, ttl, signal) {
       const request = { ID: id.toString(), TTL: ttl.toString() };
       const answer = await call<WireLease>("grant", request, signal);
@@ -274,6 +289,9 @@ async function askStatus(member: Member, token: string | undefined, signal: Abor
     return await member.call("status", {}, { signal, token, fresh: true });
   }
 }
+
+/** Age up to which a stated raft term needs no new answer, ms. An older one is more likely to be outdated, which is safe. */
+const TERM_FRESH_MS = 10_000;
 
 /** Maximum number of concurrent requests when one is needed for each user or role. */
 const MOST_AT_ONCE = 8;

@@ -17,6 +17,7 @@ export class ClusterPin {
   readonly #trusted = new Set<Member>();
   /** The error text for an endpoint that belongs to another cluster. */
   #fault: string | undefined;
+  #remembering: Promise<void> | undefined;
 
   /**
    * @param configured  undefined: as remembered; if nothing is, the first response sets the cluster
@@ -46,13 +47,13 @@ export class ClusterPin {
   check(member: Member, header: WireHeader | undefined): void {
     const id = parseInteger(header?.cluster_id) || undefined;
     // A server that speaks etcd's protocol need not be etcd.
-    if (id !== undefined && this.#id === undefined) this.#adopt(id);
+    if (id !== undefined && this.#id === undefined) this.#id = id;
     if (id === this.#id || (id === undefined && this.#origin === undefined)) {
       this.#trusted.add(member);
       return;
     }
-    this.#trusted.delete(member);
-    this.#fault = this.#describe(member.endpoint, id);
+    const wasReplaced = this.#trusted.delete(member);
+    this.#fault = this.#describe(member.endpoint, id, wasReplaced);
     // If members of the chosen cluster have answered before, they may be only temporarily unavailable.
     const isKnown = this.#origin !== undefined && this.#trusted.size > 0;
     throw new MemberError(isKnown ? "unavailable" : "otherCluster", "elsewhere", this.#fault);
@@ -68,11 +69,24 @@ export class ClusterPin {
       throw new StoreError("otherCluster", this.#fault);
   }
 
-  /** Pins the cluster of the first response, unless another process on this host has already remembered one. */
-  #adopt(id: bigint): void {
-    this.#id = id;
-    const remembered = this.#memory?.remember(id);
-    if (remembered !== undefined && "id" in remembered && remembered.id !== id) this.#use(remembered);
+  /**
+   * Remembers the cluster of the first response on this host, unless another process has remembered one meanwhile. Before that,
+   * asks all members: with two clusters among the endpoints, each host could remember another one.
+   * @throws StoreError `otherCluster`
+   */
+  async remember(members: readonly Member[]): Promise<void> {
+    if (this.#memory === undefined || this.#origin !== undefined || this.#id === undefined) return;
+    this.#remembering ??= this.#rememberVerified(this.#memory, members, this.#id);
+    await this.#remembering;
+    this.checkUnambiguous();
+  }
+
+  async #rememberVerified(memory: ClusterMemory, members: readonly Member[], id: bigint): Promise<void> {
+    if (members.length > 1)
+      await Promise.all(members.map((member) => askCluster(member, this).catch(() => undefined)));
+    if (this.#fault !== undefined) return;
+    const remembered = memory.remember(id);
+    if ("id" in remembered && remembered.id !== id) this.#use(remembered);
   }
 
   #use({ id, path }: RememberedCluster): void {
@@ -80,12 +94,14 @@ export class ClusterPin {
     this.#origin = `this host remembers the cluster ${formatClusterId(id)} for these endpoints (${path}); if that cluster was replaced, run: signalbox init --forget-cluster`;
   }
 
-  #describe(endpoint: string, id: bigint | undefined): string {
+  #describe(endpoint: string, id: bigint | undefined, wasReplaced: boolean): string {
     const theirs =
       id === undefined
         ? "does not say which cluster it belongs to"
         : `belongs to cluster ${formatClusterId(id)}`;
     const ours = formatClusterId(this.#id ?? 0n);
+    if (wasReplaced && this.#origin === undefined)
+      return `${endpoint} ${theirs}, but to cluster ${ours} before: the cluster was replaced; start this program again`;
     const other = `another endpoint belongs to cluster ${ours}; name the members of one cluster only, and set clusterId`;
     return `${endpoint} ${theirs}, but ${this.#origin ?? other}`;
   }
@@ -100,41 +116,73 @@ function formatClusterId(id: bigint): string {
  * A request for the time to live of a session that does not exist. It changes nothing, every user may send it, and its
  * response names the cluster.
  */
-const NO_SESSION = { ID: "1" };
+export const NO_SESSION = { ID: "1" };
 
-/** Returns a member whose responses are accepted only if they come from the pinned cluster. */
-export function pinMember(member: Member, pin: ClusterPin): Member {
+/** Time for a member to say which cluster it belongs to, ms. One that does not answer says nothing. */
+const IDENTITY_WITHIN_MS = 1_000;
+
+/** Asks a member which cluster it belongs to. @throws what the call throws; MemberError of the check */
+async function askCluster(member: Member, pin: ClusterPin): Promise<void> {
+  const signal = AbortSignal.timeout(IDENTITY_WITHIN_MS);
+  const answer = await member.call("remaining", NO_SESSION, { signal, fresh: false });
+  pin.check(member, (answer as { header?: WireHeader | null }).header ?? undefined);
+}
+
+/** Returns members whose responses are accepted only if they come from the pinned cluster. */
+export function pinMembers(members: readonly Member[], pin: ClusterPin): Member[] {
+  return members.map((member) => pinMember(member, members, pin));
+}
+
+function pinMember(member: Member, members: readonly Member[], pin: ClusterPin): Member {
   const check = (answer: unknown) =>
     pin.check(pinned, (answer as { header?: WireHeader | null }).header ?? undefined);
+  const rethrow = (error: unknown): never => {
+    throw pin.isTrusted(pinned) ? explainRefusedCertificate(error) : error;
+  };
   const pinned: Member = {
     endpoint: member.endpoint,
     async call(rpc, request, options) {
       if (rpc === "grant") pin.checkUnambiguous();
       // Another cluster applies the request even if its response is rejected.
       if (rpc === "txn" && !pin.isTrusted(pinned)) await pinned.call("remaining", NO_SESSION, options);
-      const answer = await member.call(rpc, request, options);
+      const answer = await member.call(rpc, request, options).catch(rethrow);
       const mayLackHeader = rpc === "authenticate" && !(answer as { header?: WireHeader | null }).header;
-      if (rpc !== "status" && !mayLackHeader) check(answer); // callers of status compare clusters themselves
+      if (rpc === "status" || mayLackHeader) return answer; // callers of status compare clusters themselves
+      check(answer);
+      await pin.remember(members);
+      check(answer); // another process may have remembered another cluster
       return answer;
     },
     async openWatchStream(signal, token) {
-      const { send, responses } = await member.openWatchStream(signal, token);
-      return { send, responses: checkResponses(responses, check) };
+      const { send, responses } = await member.openWatchStream(signal, token).catch(rethrow);
+      return { send, responses: checkResponses(responses, check, rethrow) };
     },
     close: () => member.close(),
   };
   return pinned;
 }
 
+/** Explains that etcd refuses a certificate that it has accepted before. It is renewed sooner or later, so calls are repeated. */
+function explainRefusedCertificate(error: unknown): unknown {
+  const isRefused =
+    error instanceof MemberError && error.kind === "unauthenticated" && error.advice === "elsewhere";
+  if (!isRefused) return error;
+  const text = `${error.message}: they are read again for each connection`;
+  return new MemberError("unavailable", "elsewhere", text, { cause: error });
+}
+
 async function* checkResponses(
   responses: AsyncIterator<unknown>,
   check: (answer: unknown) => void,
+  rethrow: (error: unknown) => never,
 ): AsyncGenerator<unknown, void> {
   try {
     for (let next = await responses.next(); !next.done; next = await responses.next()) {
       check(next.value);
       yield next.value;
     }
+  } catch (error) {
+    rethrow(error);
   } finally {
     await responses.return?.();
   }

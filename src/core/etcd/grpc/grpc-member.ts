@@ -64,7 +64,12 @@ export function createGrpcMember(
     try {
       return await call(shared.client, interceptor.options);
     } catch (error) {
-      throw interceptor.toMemberError(error);
+      const memberError = interceptor.toMemberError(error);
+      if (memberError.advice === "elsewhere") {
+        end();
+        pool.replaceDoubted(); // a new connection uses the certificates that the files have then
+      }
+      throw memberError;
     } finally {
       stopListening();
       end();
@@ -244,10 +249,12 @@ class CallInterceptor {
       if (
         tlsFault !== undefined ||
         (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details))
-      )
-        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${tlsFault ?? answer}`, {
+      ) {
+        const kind = /\bSSL alert number\b/.test(details) ? "unauthenticated" : "unavailable"; // as over HTTP
+        return new MemberError(kind, "elsewhere", `${this.#endpoint}: ${tlsFault ?? answer}`, {
           cause: thrown,
         });
+      }
       return createStatusError(this.#endpoint, code, answer, thrown);
     }
     return new MemberError("unavailable", "retry", `${this.#endpoint}: ${getErrorMessage(thrown)}`, {
@@ -266,7 +273,7 @@ class CallInterceptor {
               pass(received);
             },
             onReceiveMessage: (message, pass) => {
-              this.#onReceived();
+              if (message !== null) this.#onReceived(); // null: gRPC itself ends a call without a response
               pass(message);
             },
             onReceiveStatus: (status, pass) => {

@@ -8,8 +8,8 @@ import type { ChannelOptions } from "@grpc/grpc-js";
 import type { IOptions } from "etcd3";
 import { ConfigError } from "../../base/errors.ts";
 import type { Member } from "../member.ts";
-import type { CheckedOptions, TlsOptions } from "../options.ts";
-import { buildSecureContext } from "../tls.ts";
+import type { Certificates, CheckedOptions, TlsOptions } from "../options.ts";
+import { CertificateSource } from "../tls.ts";
 import type { ByteCodec } from "../wire-codec.ts";
 import { createGrpcMember } from "./grpc-member.ts";
 import { createCodings, createFrequentCalls } from "./messages.ts";
@@ -48,24 +48,26 @@ export async function openMembers(options: CheckedOptions): Promise<Member[]> {
       "transport grpc cannot skip the check of the server's certificate: configure its CA instead",
     );
   }
-  buildSecureContext(options.tls ?? {}); // gRPC would report errors only with the first call
+  const source = new CertificateSource(options.tls); // gRPC would report errors only with the first call
   const { Etcd3, grpc, noop, protobuf } = await loadPackages();
   const codings = createCodings(protobuf);
   return options.parsed.map(({ secure, url, host, port }) => {
     const tls = secure ? options.tls : undefined;
     const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const certificates = buildCertificates(tls);
     return createGrpcMember(url, grpc, {
-      openEtcd3: () =>
-        new Etcd3({
+      openEtcd3: () => {
+        const certificates = secure ? toCredentials(source.readLatest().certificates) : undefined;
+        return new Etcd3({
           hosts: `${secure ? "https" : "http"}://${address}`,
           ...(certificates && { credentials: certificates }),
           // Its own retries and circuit breakers repeat mutations, and refuse calls to a member that has recovered.
           faultHandling: { global: noop, host: () => noop },
           grpcOptions: buildChannelOptions(tls),
-        }),
+        });
+      },
       openFrequentCalls: () => {
-        const { rootCertificate, privateKey, certChain } = certificates ?? {};
+        const { rootCertificate, privateKey, certChain } =
+          toCredentials(source.readLatest().certificates) ?? {};
         const credentials = secure
           ? grpc.credentials.createSsl(rootCertificate, privateKey, certChain)
           : grpc.credentials.createInsecure();
@@ -99,8 +101,7 @@ function buildChannelOptions(tls: TlsOptions | undefined): ChannelOptions {
 }
 
 /** @returns undefined if gRPC's default authorities apply, without a certificate of this client */
-function buildCertificates(tls: TlsOptions | undefined): IOptions["credentials"] {
-  const { ca, cert, key } = tls ?? {};
+function toCredentials({ ca, cert, key }: Certificates): IOptions["credentials"] {
   if (ca === undefined && cert === undefined) return undefined;
   return {
     rootCertificate: Buffer.from(ca ?? rootCertificates.join("\n")),

@@ -27,13 +27,12 @@ export const bytes: ByteCodec<string | undefined> = {
 };
 
 export async function openMembers(options: CheckedOptions): Promise<Member[]> {
-  const members = options.parsed.map(async (endpoint) => {
-    const dial = endpoint.secure
-      ? await createSecureDialer(endpoint, options.tls)
-      : createPlainDialer(endpoint);
+  const isSecure = options.parsed.some(({ secure }) => secure);
+  const createSecureDialer = isSecure ? await loadSecureDialer(options.tls) : createPlainDialer;
+  return options.parsed.map((endpoint) => {
+    const dial = endpoint.secure ? createSecureDialer(endpoint) : createPlainDialer(endpoint);
     return createHttpMember({ url: endpoint.url, pool: new ConnectionPool(dial) });
   });
-  return await Promise.all(members);
 }
 
 /** Idle time before the kernel sends keep-alive probes, ms. */
@@ -47,22 +46,24 @@ function createPlainDialer({ host, port }: Endpoint): Dialer {
 }
 
 /**
- * Builds a dialer for TLS. Loads node:tls on demand, because that takes half the time of a run.
+ * Returns a function that builds dialers for TLS. Loads node:tls on demand, because that takes half the time of a run.
  * @throws ConfigError for bad certificates
  */
-async function createSecureDialer({ host, port }: Endpoint, options: TlsOptions = {}): Promise<Dialer> {
-  const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../tls.ts")]);
-  const { serverName = isIP(host) === 0 ? host : undefined, insecureSkipVerify } = options;
-  const target = {
-    host,
-    port,
-    secureContext: buildSecureContext(options),
-    rejectUnauthorized: !insecureSkipVerify,
-    ALPNProtocols: ["http/1.1"],
-    // Omit the name when it is undefined: node:tls treats an undefined servername as an empty one.
-    ...(serverName !== undefined && { servername: serverName }),
+async function loadSecureDialer(options: TlsOptions = {}): Promise<(endpoint: Endpoint) => Dialer> {
+  const [tls, { CertificateSource }] = await Promise.all([import("node:tls"), import("../tls.ts")]);
+  const source = new CertificateSource(options);
+  return ({ host, port }) => {
+    const { serverName = isIP(host) === 0 ? host : undefined, insecureSkipVerify } = options;
+    const target = {
+      host,
+      port,
+      rejectUnauthorized: !insecureSkipVerify,
+      ALPNProtocols: ["http/1.1"],
+      // Omit the name when it is undefined: node:tls treats an undefined servername as an empty one.
+      ...(serverName !== undefined && { servername: serverName }),
+    };
+    return () => tuneSocket(tls.connect({ ...target, secureContext: source.readLatest().context }));
   };
-  return () => tuneSocket(tls.connect(target));
 }
 
 function tuneSocket<S extends Socket>(socket: S): S {

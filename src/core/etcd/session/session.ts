@@ -79,12 +79,6 @@ interface SessionPorts {
   log: Log;
 }
 
-/**
- * A grant that is answered within this time, ms, was applied in the raft term that the answer states: no election fits in
- * between. The election timeout of etcd must not be shorter; its default is 1,000 ms.
- */
-const SHORTEST_ELECTION = 500;
-
 /** Maximum number of consecutive renewals while the raft term changes. */
 const AT_ONCE = 3;
 
@@ -98,7 +92,10 @@ const AT_ONCE = 3;
 export class Session {
   readonly id: bigint;
   readonly signal: AbortSignal;
-  /** The raft term in which etcd has granted the session; undefined if it is not certain. */
+  /**
+   * A raft term that was stated before the grant was sent: etcd has granted the session in this term or a later one.
+   * Undefined if that is not known.
+   */
   readonly grantTerm: bigint | undefined;
   readonly #ports: SessionPorts;
   readonly #lost = new AbortController();
@@ -133,19 +130,16 @@ export class Session {
    */
   static async open(ports: SessionPorts, ttl: number, until: number, signal?: AbortSignal): Promise<Session> {
     const id = generateSessionId(ports.random);
+    // The answer to the grant may state a later term than that of the grant: a transfer of leadership takes milliseconds.
+    const term = await retryUnavailable(ports, until, (call) => ports.store.readTerm(call), signal);
     const sent = new ClockReading(ports.clock); // before the first attempt, which may be the one that was applied
     const granted = await retryUnavailable(
       ports,
       until,
-      async (call) => {
-        const calledAt = ports.clock.now();
-        const answer = await grantOnce(ports.store, id, ttl, call);
-        const isCertain = answer.raftTerm > 0n && ports.clock.now() - calledAt < SHORTEST_ELECTION;
-        return { ...answer, grantTerm: isCertain ? answer.raftTerm : undefined };
-      },
+      (call) => grantOnce(ports.store, id, ttl, call),
       signal,
     );
-    return new Session(ports, id, { ...granted, sent });
+    return new Session(ports, id, { ...granted, grantTerm: term || undefined, sent });
   }
 
   /**

@@ -20,7 +20,7 @@
 
 #define MS 1000000LL
 #define ANSWER_MS 3000 /* an agent is busy at the full minute, but a hundred starts of Node would not be faster */
-#define ANSWER_ALWAYS_MS 10000
+#define ANSWER_ALWAYS_MS 60000 /* without an agent, the command would not run at all */
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 500
 #define BUSY_PAUSE_MS 2

@@ -97,6 +97,29 @@ describe("a damaged file", () => {
     remember(2n);
   });
 
+  it("is not called damaged if this process has too many open files", () => {
+    remember(1n);
+    const script = `
+      const { ClusterMemory } = await import("${join(import.meta.dirname, "../../../../src/core/etcd/cluster/cluster-memory.ts")}");
+      const { openSync } = await import("node:fs");
+      const memory = new ClusterMemory(${JSON.stringify({ prefix: PREFIX, endpoints: ENDPOINTS })}, { XDG_STATE_HOME: "${home}" });
+      try { for (;;) openSync("/dev/null"); } catch {}
+      try { memory.recall(); } catch ({ message }) { process.stdout.write(message); }
+    `;
+    const args = [
+      "-c",
+      'ulimit -n 64; exec "$@"',
+      "sh",
+      process.execPath,
+      "--input-type=module",
+      "-e",
+      script,
+    ];
+    expect(execFileSync("sh", args, { encoding: "utf8" })).toMatch(
+      /cannot be read: too many open files \(EMFILE\); raise the limit of open files: ulimit -n$/,
+    );
+  });
+
   it("is refused too if it is a folder", () => {
     const path = remember(1n);
     unlinkSync(path);
@@ -161,10 +184,12 @@ describe("the pin of a process", () => {
   const createMember = (endpoint: string) => ({ endpoint }) as Member;
   const [one, other] = [createMember("http://a:2379"), createMember("http://b:2379")];
 
-  it("takes the cluster that another process has remembered since the start", () => {
+  it("takes the cluster that another process has remembered since the start", async () => {
     const pin = new ClusterPin(undefined, createMemory());
     remember(1n);
     const check = () => pin.check(one, { cluster_id: "2" });
+    check();
+    await pin.remember([one]);
     expect(check).toThrow(MemberError);
     expect(check).toThrow(
       /^http:\/\/a:2379 belongs to cluster 2, but this host remembers the cluster 1 for these endpoints \(.*cluster-[0-9a-f]{8}\.json\); .*signalbox init --forget-cluster$/,
@@ -173,6 +198,27 @@ describe("the pin of a process", () => {
     pin.check(other, { cluster_id: "1" });
     expect(pin.isTrusted(other)).toBe(true);
     pin.checkUnambiguous();
+  });
+
+  it("remembers no cluster if a member belongs to another one, and ignores members that do not answer", async () => {
+    const createAnswering = (endpoint: string, id?: string) => {
+      const call = async () =>
+        id === undefined ? Promise.reject(new Error("down")) : { header: { cluster_id: id } };
+      return { endpoint, call } as unknown as Member;
+    };
+    const [first, same, foreign] = ["1", "1", "2"].map((id, at) => createAnswering(`http://${at}:2379`, id));
+    const down = createAnswering("http://down:2379");
+    const rememberFirst = async (...more: (Member | undefined)[]) => {
+      const pin = new ClusterPin(undefined, createMemory());
+      pin.check(one, { cluster_id: "1" });
+      await pin.remember([first, ...more].filter((member) => member !== undefined));
+    };
+    await expect(rememberFirst(same, foreign, down)).rejects.toThrow(
+      "http://2:2379 belongs to cluster 2, but another endpoint belongs to cluster 1; name the members of one cluster only",
+    );
+    expect(createMemory().recall()).toBeUndefined();
+    await rememberFirst(same, down);
+    expect(createMemory().recall()?.id).toBe(1n);
   });
 
   it("sends no write to a member that has not answered", () => {

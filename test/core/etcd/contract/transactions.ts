@@ -97,7 +97,7 @@ export function testTransactions(on: Subject): void {
   it("refuses more than 128 operations, and a key that is empty", async () => {
     const at = createPrefix();
     const many = Array.from({ length: 129 }, (_, i) => put(`${at}${i}`));
-    expect(await catchErrorKind(write(on.store, ...many))).toBe("invalid");
+    expect(await catchErrorKind(write(on.store, ...many))).toBe("unusable");
     expect((await write(on.store, ...many.slice(0, 128))).results).toHaveLength(128);
     expect(await catchErrorKind(write(on.store, put("")))).toBe("invalid");
   });
