@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { compileProgram } from "../../fixtures/process/compile-program.ts";
 import { type AgentConnection, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
-import { compileInterruptCall } from "../../fixtures/process/interrupt-call.ts";
 import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { createTestRandom } from "../../fixtures/test-seed.ts";
@@ -132,7 +132,7 @@ async function interruptEach(process: number, action: string): Promise<Record<st
   }
 }
 
-const program = compileInterruptCall(folder);
+const program = compileProgram("interrupt-call", folder);
 
 describe.skipIf(process.arch !== "x64")("at each of its calls", () => {
   test.each(["kill", "stop", "fail"])("%s", async (action) => {

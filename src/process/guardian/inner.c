@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +17,8 @@
 #include "deadline.h"
 #include "launcher-control.h"
 #include "news.h"
+#include "progress.h"
+#include "timer.h"
 
 #define SECOND 1000000000LL
 #define RELEASE_WITHIN (10 * SECOND) /* limit for an agent after GONE; if it is frozen for longer, the launcher reports the end */
@@ -24,6 +26,7 @@
 static struct {
   int lifeline, timer, children;
   int orphaned;    /* the runner is gone */
+  int alone;       /* the outer guardian is gone */
   int released;    /* the runner has sent RELEASE */
   int64_t gone_at; /* when GONE was sent; 0: processes may be left */
 } guardian;
@@ -40,14 +43,24 @@ static int64_t leave_at(void) {
 }
 
 static void set_timer(void) {
-  int64_t at = min_instant(guardian.gone_at ? leave_at() : next_timer(), connection_next_try());
-  struct itimerspec spec = {0};
-  if (at != INT64_MAX) {
-    if (at < 1) at = 1; /* zero would disarm it */
-    spec.it_value.tv_sec = at / SECOND;
-    spec.it_value.tv_nsec = at % SECOND;
-  }
-  timerfd_settime(guardian.timer, TFD_TIMER_ABSTIME, &spec, NULL);
+  timer_set(guardian.timer, min_instant(guardian.gone_at ? leave_at() : next_timer(), connection_next_try()));
+}
+
+/* Reports to the outer guardian, and wakes it if it has to act earlier than it knows. */
+static void report_progress(void) {
+  static int64_t known = INT64_MAX;
+  const int64_t due = guardian.gone_at ? INT64_MAX : deadline_due();
+  progress_report(due);
+  if (due < known) send(guardian.lifeline, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+  known = due;
+}
+
+/* Passes on what the outer guardian reports, and notices its end. */
+static void read_lifeline(void) {
+  char text[512];
+  ssize_t n;
+  while ((n = recv(guardian.lifeline, text, sizeof text, MSG_DONTWAIT)) > 0) send_report(text, (uint32_t)n);
+  guardian.alone = n == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 /* Does not exit while the command runs or once its termination has begun. */
@@ -55,7 +68,7 @@ static void release(void) {
   guardian.released = 1;
   if (command_is_running() || is_terminating()) return;
   cgroup_release_processes();
-  _exit(EXIT_RELEASED);
+  _exit(progress_end(EXIT_RELEASED));
 }
 
 static void handle_other_request(const struct frame *f, const unsigned char *block) {
@@ -75,6 +88,7 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
       environment_add(block, f->length);
       break;
     case START:
+      progress_report(deadline_kill_at()); /* first, so that no command exists of which the outer guardian does not know */
       command_start(guardian.orphaned || connection_is_closed(), block, f->length);
       break;
     case SIGNAL:
@@ -124,7 +138,7 @@ static int open_all(int sock, const struct agent *agent, int lifeline) {
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
   guardian.lifeline = lifeline;
-  guardian.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  guardian.timer = timer_open();
   guardian.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
   connection_open(sock, agent);
   control_open(agent ? agent->control : -1);
@@ -160,6 +174,7 @@ static void guard(void) {
       control_poll(),
   };
   set_timer();
+  report_progress();
   if (poll(on, sizeof on / sizeof *on, -1) < 0) return;
   drain(guardian.timer);
   drain(guardian.children);
@@ -167,7 +182,8 @@ static void guard(void) {
   if (on[4].revents) command_read_outcome();
   if (on[0].revents & ~POLLOUT) read_requests(handle_request);
   if (on[5].revents && !control_read(pass_signal)) begin_killing();
-  if (on[1].revents || guardian.orphaned) begin_killing();
+  if (on[1].revents) read_lifeline();
+  if (guardian.alone || guardian.orphaned) begin_killing();
   resume_connection();
   enforce_deadlines();
   if (!guardian.orphaned) send_seen_processes();
@@ -178,7 +194,7 @@ static void guard(void) {
  * would fail without a reader, and events that the runner has not read would be lost with the socket.
  */
 static void wait_for_release(void) {
-  while (!guardian.orphaned && !guardian.released && now() < leave_at()) {
+  while (!guardian.orphaned && !guardian.released && !guardian.alone && now() < leave_at()) {
     struct pollfd on[] = {
         connection_poll(),
         {.fd = guardian.lifeline, .events = POLLIN},
@@ -187,7 +203,7 @@ static void wait_for_release(void) {
     };
     set_timer();
     if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
-    if (on[1].revents) return;
+    if (on[1].revents) read_lifeline();
     drain(guardian.timer);
     if (on[0].revents & ~POLLOUT) read_requests(handle_release_only);
     if (on[3].revents) control_read(pass_signal);
@@ -206,8 +222,9 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
       return EXIT_UNSTARTED;
     }
     guard();
-  } while (!command_reap());
+  } while (!command_reap(guardian.alone));
   guardian.gone_at = now();
+  report_progress();
   send_news(GONE, 0, 0);
   wait_for_release();
   cgroup_remove();
