@@ -107,5 +107,5 @@ int run_guardians(int sock, const struct agent *agent) {
   outer_close();
   prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return fail("cannot become a subreaper");
-  return progress_end(run_inner_guardian(sock, agent, lifeline[0]));
+  return run_inner_guardian(sock, agent, lifeline[0]);
 }

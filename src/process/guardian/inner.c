@@ -21,12 +21,14 @@
 #include "timer.h"
 
 #define SECOND 1000000000LL
+#define REPORTS_WITHIN_MS 500 /* limit if a debugger holds the outer guardian */
 #define RELEASE_WITHIN (10 * SECOND) /* limit for an agent after GONE; if it is frozen for longer, the launcher reports the end */
 
 static struct {
   int lifeline, timer, children;
   int orphaned;    /* the runner is gone */
   int alone;       /* the outer guardian is gone */
+  int examining;   /* the outer guardian examines the cgroups of others for the first time */
   int released;    /* the runner has sent RELEASE */
   int64_t gone_at; /* when GONE was sent; 0: processes may be left */
 } guardian;
@@ -49,18 +51,32 @@ static void set_timer(void) {
 /* Reports to the outer guardian, and wakes it if it has to act earlier than it knows. */
 static void report_progress(void) {
   static int64_t known = INT64_MAX;
+  static int has_begun;
   const int64_t due = guardian.gone_at ? INT64_MAX : deadline_due();
   progress_report(due);
-  if (due < known) send(guardian.lifeline, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (due < known) {
+    send(guardian.lifeline, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (!has_begun) has_begun = guardian.examining = 1;
+  }
   known = due;
 }
 
-/* Passes on what the outer guardian reports, and notices its end. */
+/* Passes on what the outer guardian reports, until a NUL that means it has examined all, and notices its end. */
 static void read_lifeline(void) {
   char text[512];
   ssize_t n;
-  while ((n = recv(guardian.lifeline, text, sizeof text, MSG_DONTWAIT)) > 0) send_report(text, (uint32_t)n);
+  while ((n = recv(guardian.lifeline, text, sizeof text, MSG_DONTWAIT)) > 0) {
+    if (text[0]) send_report(text, (uint32_t)n);
+    else guardian.examining = 0;
+  }
   guardian.alone = n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/* Waits for what the outer guardian still reports. The runner waits for its end in any case. Returns the exit code. */
+static int end_reports(int exit_code) {
+  struct pollfd on = {.fd = guardian.lifeline, .events = POLLIN};
+  while (guardian.examining && !guardian.alone && poll(&on, 1, REPORTS_WITHIN_MS) > 0) read_lifeline();
+  return progress_end(exit_code);
 }
 
 /* Does not exit while the command runs or once its termination has begun. */
@@ -68,7 +84,7 @@ static void release(void) {
   guardian.released = 1;
   if (command_is_running() || is_terminating()) return;
   cgroup_release_processes();
-  _exit(progress_end(EXIT_RELEASED));
+  _exit(end_reports(EXIT_RELEASED));
 }
 
 static void handle_other_request(const struct frame *f, const unsigned char *block) {
@@ -219,7 +235,7 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
   do {
     if (has_nothing_to_guard()) {
       cgroup_remove();
-      return EXIT_UNSTARTED;
+      return progress_end(EXIT_UNSTARTED);
     }
     guard();
   } while (!command_reap(guardian.alone));
@@ -228,5 +244,5 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
   send_news(GONE, 0, 0);
   wait_for_release();
   cgroup_remove();
-  return EXIT_GONE;
+  return end_reports(EXIT_GONE);
 }

@@ -88,10 +88,13 @@ static int reap(void) {
 
 static void report_kill(const char *text) { send(outer.lifeline, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL); }
 
+static void report_end(void) { send(outer.lifeline, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL); }
+
 static void examine_others(void) {
   const int64_t at = now();
   outer.examine_at = at + EXAMINE_PAUSE + at % EXAMINE_PAUSE;
   cgroup_examine_others(report_kill);
+  report_end();
 }
 
 /* The inner guardian sends a byte when a deadline is set, or becomes earlier. The first one means that the command runs. */
