@@ -37,22 +37,20 @@ static ssize_t read_start(int dir, const char *file, char *text, size_t size) {
   return n;
 }
 
-/* Writes the id of the run that a process belongs to, or "" if it cannot be read. */
-static void read_run(int pid, char *run, size_t size) {
-  static char environment[64 * 1024];
-  char file[32];
+/* Finds the id of a run in an environment: entries that each end with a NUL. Writes "" if there is none. */
+static void find_run(const char *environment, ssize_t length, char *run, size_t size) {
   run[0] = '\0';
-  snprintf(file, sizeof file, "/proc/%d/environ", pid);
-  ssize_t n = read_start(AT_FDCWD, file, environment, sizeof environment);
-  for (const char *at = environment; at < environment + n; at += strlen(at) + 1)
+  for (const char *at = environment; at < environment + length; at += strlen(at) + 1)
     if (strncmp(at, RUN_VARIABLE, sizeof RUN_VARIABLE - 1) == 0) snprintf(run, size, "%s", at + sizeof RUN_VARIABLE - 1);
   for (char *at = run; *at; at++)
     if (*at <= ' ' || *at > '~') *at = '?'; /* another user's words, which reach a terminal */
 }
 
 static void describe_kill(const char *name, const char *processes, report_kill_t *report) {
-  char run[64], text[448];
-  read_run(atoi(processes), run, sizeof run);
+  static char environment[64 * 1024];
+  char file[32], run[64], text[448];
+  snprintf(file, sizeof file, "/proc/%d/environ", atoi(processes));
+  find_run(environment, read_start(AT_FDCWD, file, environment, sizeof environment), run, sizeof run);
   snprintf(text, sizeof text, "killed processes of the run %s in the cgroup %s: none of its guardians is alive",
            run[0] ? run : "(unknown)", name);
   report(text);
