@@ -43,11 +43,15 @@ static int read_own_path(char *own, size_t size) {
  * tree may be another part of the hierarchy. The last line counts: its mount covers earlier ones.
  */
 static int shows_own_root(const char *mount) {
-  char line[2 * PATH_MAX], root[8], point[64];
+  enum { ROOT = 3, POINT, FIELDS };
+  char line[2 * PATH_MAX], *fields[FIELDS];
   int shows = 0;
   FILE *file = fopen("/proc/self/mountinfo", "re");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "%*d %*d %*s %7s %63s ", root, point) == 2 && strcmp(point, mount) == 0) shows = strcmp(root, "/") == 0;
+  while (file && fgets(line, sizeof line, file)) {
+    int count = 0;
+    for (char *rest = line; rest && count < FIELDS;) fields[count++] = strsep(&rest, " ");
+    if (count == FIELDS && strcmp(fields[POINT], mount) == 0) shows = strcmp(fields[ROOT], "/") == 0;
+  }
   if (file) fclose(file);
   return shows;
 }
