@@ -49,7 +49,8 @@ describe.runIf(canHold)("with a runner", () => {
     killProcess(guardians[findOther(name)], "SIGKILL");
     await it.gone;
     expect(listRemains(mark)).toEqual([]);
-    expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
+    const why = "its guardian was killed, or held by a debugger";
+    expect(await it.exited).toMatchObject({ signal: 9, terminated: true, why });
     await it.release();
   });
 
