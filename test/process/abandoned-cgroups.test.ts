@@ -10,12 +10,11 @@ import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import {
+  abandonCommand,
   canCreateCgroups,
   createCgroupHome,
   createOutput,
-  createSleeper,
   findGuardians,
-  killTogether,
   WAIT,
 } from "./helpers.ts";
 import { launchRun, serveRun, startAgent } from "./launcher-helpers.ts";
@@ -28,20 +27,9 @@ const NAMESPACES = [
 ].filter(({ before: [file = "", ...words] }) => spawnSync(file, [...words, "true"]).status === 0);
 
 describe.runIf(canCreateCgroups)("a command without guardians", () => {
-  /** Starts a command, and kills its runner and its guardians. */
-  async function abandon(home: ReturnType<typeof createCgroupHome>) {
-    const sleeper = createSleeper();
-    const run = home.start(`setsid env -i ${sleeper.words} >/dev/null 2>&1 & sleep 60`);
-    await run.waitForEvent("started");
-    await waitUntil("the sleeper", sleeper.find);
-    const { outer, inner } = findGuardians(run.mark, run.pid);
-    killTogether(inner, outer, run.pid);
-    return sleeper;
-  }
-
   test("is killed by a run that starts later, which says so", async () => {
     const home = createCgroupHome();
-    const sleeper = await abandon(home);
+    const sleeper = await abandonCommand(home);
     const { stderr } = await home.start("exit 0").ended;
     expect(stderr.toString()).toMatch(
       /^signalbox: killed processes of the run \S+ in the cgroup signalbox-run-\S+: none of its guardians is alive\n$/,
@@ -51,7 +39,7 @@ describe.runIf(canCreateCgroups)("a command without guardians", () => {
 
   test("is killed by a run of an agent, and the launcher says so", async () => {
     const home = createCgroupHome();
-    const sleeper = await abandon(home);
+    const sleeper = await abandonCommand(home);
     const agent = await startAgent();
     const run = launchRun(agent, ["true"], { before: home.before });
     await serveRun(await agent.accept(), "exit 0");
@@ -61,7 +49,7 @@ describe.runIf(canCreateCgroups)("a command without guardians", () => {
 
   test.each(NAMESPACES)("is killed by a run in another $name namespace", async ({ before }) => {
     const home = createCgroupHome();
-    const sleeper = await abandon(home);
+    const sleeper = await abandonCommand(home);
     await home.start("exit 0", {}, before).ended;
     await waitUntil("its end", () => sleeper.find() === undefined);
   });
@@ -69,7 +57,7 @@ describe.runIf(canCreateCgroups)("a command without guardians", () => {
   test("is killed soon, even if many others run there", async () => {
     const home = createCgroupHome();
     await occupy(home.path, 24);
-    const sleeper = await abandon(home);
+    const sleeper = await abandonCommand(home);
     while (sleeper.find() !== undefined) await home.start("exit 0").ended; // each examines eight
   });
 });

@@ -158,6 +158,17 @@ export function createCgroupHome() {
   return { path, before, start, groups };
 }
 
+/** Starts a command there, and kills its runner and its guardians. @returns a process of the command that lives on */
+export async function abandonCommand(home: ReturnType<typeof createCgroupHome>) {
+  const sleeper = createSleeper();
+  const run = home.start(`setsid env -i ${sleeper.words} >/dev/null 2>&1 & sleep 60`);
+  await run.waitForEvent("started");
+  await waitUntil("the sleeper", sleeper.find);
+  const { outer, inner } = findGuardians(run.mark, run.pid);
+  killTogether(inner, outer, run.pid);
+  return sleeper;
+}
+
 /** Before a runner's words: it sees no cgroups. */
 export const NO_CGROUPS = ["unshare", ...(isRoot ? [] : ["-r"]), "-m", "sh", "-c"].concat(
   'mount -t tmpfs none /sys/fs/cgroup && exec "$@"',
