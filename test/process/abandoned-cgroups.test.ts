@@ -63,32 +63,40 @@ describe.runIf(canCreateCgroups)("a command without guardians", () => {
 });
 
 describe.runIf(canCreateCgroups)("a command with a guardian", () => {
-  test.each([...NAMESPACES, ...NAMESPACES.map(({ name, before }) => ({ name: `${name} (reversed)`, before }))])(
-    "continues while others start in another $name namespace",
-    async ({ name, before }) => {
-      const home = createCgroupHome();
-      const out = createOutput();
-      const isReversed = name.endsWith(")");
-      const run = home.start(`${WAIT}; exit 4`, { OUT: out.path }, isReversed ? before : []);
-      await run.waitForEvent("started");
-      expect((await home.start("exit 0", {}, isReversed ? [] : before).ended).code).toBe(0);
-      writeFileSync(out.path, "");
-      expect((await run.ended).code).toBe(4);
-    },
+  /** @param here  words before the runner of the command. @param there  those before a runner that starts later */
+  async function testSurvival(here: readonly string[], there: readonly string[]): Promise<void> {
+    const home = createCgroupHome();
+    const out = createOutput();
+    const run = home.start(`${WAIT}; exit 4`, { OUT: out.path }, here);
+    await run.waitForEvent("started");
+    expect((await home.start("exit 0", {}, there).ended).code).toBe(0);
+    writeFileSync(out.path, "");
+    expect((await run.ended).code).toBe(4);
+  }
+
+  test.each(NAMESPACES)("continues while others start in another $name namespace", ({ before }) =>
+    testSurvival([], before),
   );
 
-  test.each(["inner", "outer"] as const)("that is killed, the %s one: others leave it to the one that is left", async (name) => {
-    const home = createCgroupHome();
-    const run = home.start("sleep 60");
-    await run.waitForEvent("started");
-    const guardians = findGuardians(run.mark, run.pid);
-    killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGSTOP");
-    killProcess(guardians[name], "SIGKILL");
-    const { stderr } = await home.start("exit 0").ended;
-    expect(stderr.toString()).toBe("");
-    killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGCONT");
-    expect((await run.ended).code).toBe(137);
-  });
+  test.each(NAMESPACES)("in another $name namespace continues while others start here", ({ before }) =>
+    testSurvival(before, []),
+  );
+
+  test.each(["inner", "outer"] as const)(
+    "that is killed, the %s one: others leave it to the one that is left",
+    async (name) => {
+      const home = createCgroupHome();
+      const run = home.start("sleep 60");
+      await run.waitForEvent("started");
+      const guardians = findGuardians(run.mark, run.pid);
+      killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGSTOP");
+      killProcess(guardians[name], "SIGKILL");
+      const { stderr } = await home.start("exit 0").ended;
+      expect(stderr.toString()).toBe("");
+      killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGCONT");
+      expect((await run.ended).code).toBe(137);
+    },
+  );
 });
 
 /** Creates cgroups of runs that have a guardian: a process holds their locks. */

@@ -4,7 +4,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { locateNative } from "../../src/process/native/locate.ts";

@@ -43,16 +43,19 @@ const NAMES = ["outer", "inner"] as const;
 const findOther = (name: keyof Guardians) => (name === "outer" ? "inner" : "outer");
 
 describe.runIf(canHold)("with a runner", () => {
-  test.each(NAMES)("the %s guardian held, the other one killed: all dead, and the runner is told why", async (name) => {
-    const { mark, it, ...guardians } = await startBrood();
-    await hold(guardians[name]);
-    killProcess(guardians[findOther(name)], "SIGKILL");
-    await it.gone;
-    expect(listRemains(mark)).toEqual([]);
-    const why = "its guardian was killed, or held by a debugger";
-    expect(await it.exited).toMatchObject({ signal: 9, terminated: true, why });
-    await it.release();
-  });
+  test.each(NAMES)(
+    "the %s guardian held, the other one killed: all dead, and the runner is told why",
+    async (name) => {
+      const { mark, it, ...guardians } = await startBrood();
+      await hold(guardians[name]);
+      killProcess(guardians[findOther(name)], "SIGKILL");
+      await it.gone;
+      expect(listRemains(mark)).toEqual([]);
+      const why = "its guardian was killed, or held by a debugger";
+      expect(await it.exited).toMatchObject({ signal: 9, terminated: true, why });
+      await it.release();
+    },
+  );
 
   test("the outer guardian held: a run ends, and what it has left behind on purpose continues", async () => {
     const mark = createMark();
@@ -97,15 +100,18 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
   }
   const listCommand = (mark: string) => listRemains(mark).filter((name) => name !== "launcher");
 
-  test.each(NAMES)("the %s guardian held, the other one killed: all dead, and the agent is told", async (name) => {
-    const { run, connection, ...guardians } = await startHeld(name);
-    killProcess(guardians[findOther(name)], "SIGKILL");
-    const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
-    expect(Number(ended.a)).toBe(9);
-    expect(listCommand(run.mark)).toEqual([]);
-    connection.send(TO_LAUNCHER.end, 125n);
-    expect(await run.ended).toMatchObject({ code: 125 });
-  });
+  test.each(NAMES)(
+    "the %s guardian held, the other one killed: all dead, and the agent is told",
+    async (name) => {
+      const { run, connection, ...guardians } = await startHeld(name);
+      killProcess(guardians[findOther(name)], "SIGKILL");
+      const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
+      expect(Number(ended.a)).toBe(9);
+      expect(listCommand(run.mark)).toEqual([]);
+      connection.send(TO_LAUNCHER.end, 125n);
+      expect(await run.ended).toMatchObject({ code: 125 });
+    },
+  );
 
   test("the inner guardian held, the launcher killed: all dead, and the connection ends", async () => {
     const { run, connection } = await startHeld("inner");
@@ -122,7 +128,9 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
   });
 
   test("the inner guardian held: all dead by a deadline that it has received", async () => {
-    const { run, connection, boot, inner } = await startServed([getFixturePath("brood.sh")], undefined, { before });
+    const { run, connection, boot, inner } = await startServed([getFixturePath("brood.sh")], undefined, {
+      before,
+    });
     await waitForSleepers(run.mark, 8);
     sendDeadlines(connection, boot, { termIn: 10_000, killIn: 10_000 });
     connection.send(GUARDIAN_REQUEST.ping);
