@@ -9,10 +9,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "simulation/worker-schedules",
   "simulation/schedules",
-  "etcd/memory/differential",
+  "core/etcd/memory/differential",
   "simulation/mutants",
   "safety/faults/two-clusters",
-  "process/every-call",
+  "core/process/every-call",
   "safety/runs/conditions",
   "safety/schedules/chaos",
   "safety/schedules/checkpoints",
@@ -32,7 +32,7 @@ const LONGEST = [
   "safety/etcd/role-bypass",
   "safety/front-ends/perfectsched",
   "safety/runs/death",
-  "process/runner-death",
+  "core/process/runner-death",
 ];
 
 /** Those of the project `rules` come last: they are short, so that all workers end together; and a worker serves one project only. */
@@ -61,16 +61,16 @@ const RUNTIMES = "test/runtimes/**";
 
 /** Folders whose tests start no processes and have no side effects. */
 const RULES = [
-  "base",
-  "commands",
+  "core/base",
+  "cli/commands",
   "compat",
-  "config",
+  "core/config",
   "console",
-  "fleet",
-  "syntax",
-  "state",
-  "views",
-  "protocol",
+  "core/fleet",
+  "cli/syntax",
+  "site/state",
+  "cli/views",
+  "core/protocol",
   "schedule",
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 

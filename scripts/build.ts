@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, wri
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { VERSION } from "../src/base/version.ts";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
-import { SCRIPTS } from "../src/commands/completion/completion.impl.ts";
+import { SCRIPTS } from "../src/cli/frame/completion/completion.impl.ts";
+import { VERSION } from "../src/core/base/version.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { adaptInkModules } from "./build/ink-modules.ts";
 import { collectLicences } from "./build/licences.ts";
@@ -60,7 +60,7 @@ const bundles: Bundle[] = [
  */
 const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser", "ical.js"];
 /** The same for a file of ours with its packages. Of their ES modules, a fifth is enough. */
-const SELDOM_SOURCE = { name: "opentelemetry", entry: "src/process/opentelemetry.ts" };
+const SELDOM_SOURCE = { name: "opentelemetry", entry: "src/core/process/opentelemetry.ts" };
 const useModules: Plugin = {
   name: "use-modules",
   setup: ({ onLoad, onResolve }) => {

@@ -1,7 +1,7 @@
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { computeTakeovers, findViolations, playChaos } from "../fixtures/schedule/chaos.ts";
-import { openStore } from "../src/etcd/open.ts";
-import { createRealClock } from "../src/process/clock.ts";
+import { openStore } from "../src/core/etcd/open.ts";
+import { createRealClock } from "../src/core/process/clock.ts";
 import { readArguments, readNumber } from "./arguments.ts";
 import { computeQuantile, formatNumber } from "./bench/figures.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
-import { SITE_SCHEMA } from "../src/commands/configure/site-document.ts";
+import { SITE_SCHEMA } from "../src/cli/commands/configure/site-document.ts";
 import { readArguments } from "./arguments.ts";
 import { buildLibraryPage } from "./docs/api/build-library-page.ts";
 import { renderKeysPage } from "./docs/keys-page.ts";

@@ -4,17 +4,16 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { JsonSchema } from "../src/base/json-schema.ts";
 import {
   KEY_CHANGE_JSON,
   KEY_DETAIL_JSON,
   KEYS_JSON,
   KEYS_WITH_VALUES_JSON,
-} from "../src/views/etcd-keys.ts";
-import { MEMBERS_JSON } from "../src/views/etcd-members.ts";
-import { SESSIONS_JSON } from "../src/views/etcd-sessions.ts";
-import { USERS_JSON } from "../src/views/etcd-users.ts";
-import { VIEWS, type ViewId } from "../src/views/index.ts";
+} from "../src/cli/views/etcd-keys.ts";
+import { MEMBERS_JSON } from "../src/cli/views/etcd-members.ts";
+import { SESSIONS_JSON } from "../src/cli/views/etcd-sessions.ts";
+import { USERS_JSON } from "../src/cli/views/etcd-users.ts";
+import { VIEWS, type ViewId } from "../src/cli/views/index.ts";
 import {
   describeChoice,
   describeField,
@@ -23,8 +22,9 @@ import {
   describeRevision,
   describeText,
   type JsonObject,
-} from "../src/views/json.ts";
-import { OVERVIEW_JSON } from "../src/views/overview.ts";
+} from "../src/cli/views/json.ts";
+import { OVERVIEW_JSON } from "../src/cli/views/overview.ts";
+import type { JsonSchema } from "../src/core/base/json-schema.ts";
 
 export interface RootSchema extends JsonSchema {
   $schema: string;

@@ -1,7 +1,7 @@
 // Measures how many calls reach a slow etcd per requested call (hedging): `node scripts/launches.ts`
 import { createSteadyJitter, measureLaunches } from "../fixtures/etcd/launches.ts";
-import { openStore } from "../src/etcd/open.ts";
-import { createRealClock } from "../src/process/clock.ts";
+import { openStore } from "../src/core/etcd/open.ts";
+import { createRealClock } from "../src/core/process/clock.ts";
 
 const DELAYS = { "700 ms": () => 700, "300-1500 ms": () => createSteadyJitter() } as const;
 

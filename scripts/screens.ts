@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEtcd } from "../fixtures/etcd/index.ts";
-import { openStore } from "../src/etcd/open.ts";
-import { createRealClock } from "../src/process/clock.ts";
-import { buildPrefixRange } from "../src/protocol/txn.ts";
+import { openStore } from "../src/core/etcd/open.ts";
+import { createRealClock } from "../src/core/process/clock.ts";
+import { buildPrefixRange } from "../src/core/protocol/txn.ts";
 import { readArguments } from "./arguments.ts";
 import { playChanges, writeScene } from "./screens/scene.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";

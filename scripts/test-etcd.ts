@@ -7,7 +7,9 @@ import { findEtcd } from "../fixtures/etcd/index.ts";
 
 const [version, ...filters] = process.argv.slice(2);
 if (!version || version.startsWith("-")) {
-  console.error("usage: npm run test:etcd -- VERSION [vitest's filters and options], e.g. 3.5.30 test/etcd");
+  console.error(
+    "usage: npm run test:etcd -- VERSION [vitest's filters and options], e.g. 3.5.30 test/core/etcd",
+  );
   process.exit(64);
 }
 try {

@@ -8,7 +8,7 @@
  * has that).
  *
  * Rules
- * A1: All tickets before the own one count, also those that wait. [test/protocol/admission]
+ * A1: All tickets before the own one count, also those that wait. [test/core/protocol/admission]
  * A2: Tickets behind the own one count if they hold. [held-behind, head-admits]
  * A3: A grant compares that the configuration is as it was read. [grant-config]
  * A4: Without a configured total, the smallest total up to the own ticket applies. [own-total]

@@ -15,8 +15,8 @@
  * C4: A call without an answer counts neither as applied nor as refused: a read decides. [granted-unseen]
  * C5: A run that leaves without its claim ends its session first, so that a late copy of a call finds none. [refused-session]
  * C6: A claim is freed only when its command is dead. [finish-while-alive]
- * C7: A command starts only while the session cannot have expired. [test/process/deadlines]
- * C8: A ticket in grace counts as held until its time has passed. [test/protocol/admission]
+ * C7: A command starts only while the session cannot have expired. [test/core/process/deadlines]
+ * C8: A ticket in grace counts as held until its time has passed. [test/core/protocol/admission]
  * C9: A run that waits deletes a ticket in grace whose time has passed. [grace-sweep]
  */
 #include "common.pml"

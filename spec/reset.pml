@@ -12,8 +12,8 @@
  * R3: An announcement compares that the ticket is as it was read. [announce-reset]
  * R4: Grace compares that the ticket is as it was read. [grace-reset]
  * R5: A holder heeds a request: it kills its command, then frees its claim. [reset-unheeded]
- * R6: `reset` returns when neither the ticket nor a mark that counts is left. [test/operate/departures]
- * R6a: The time of a mark counts from the first read that shows it without its ticket. [test/operate/departures]
+ * R6: `reset` returns when neither the ticket nor a mark that counts is left. [test/site/operate/departures]
+ * R6a: The time of a mark counts from the first read that shows it without its ticket. [test/site/operate/departures]
  * R7: An operator's write compares that the ticket is as it was shown. [test/safety/operate/reset]
  */
 #include "common.pml"

@@ -17,10 +17,10 @@
  * H3: A renewal counts only if it and a later read state the raft term of the read before. [renewal-term]
  * H4: The horizon has a margin, because clocks run at different speeds. [margin]
  * H5: The read that proves a renewal is sent after it. [renewal-term]
- * H6: The guardian knows the horizon. It kills the command also when the runner is frozen or dead. [test/process/deadlines,
- *     test/process/runner-death]
+ * H6: The guardian knows the horizon. It kills the command also when the runner is frozen or dead. [test/core/process/deadlines,
+ *     test/core/process/runner-death]
  * S6: At the horizon, the runner or the agent kills what a frozen guardian has not killed. [agent-frozen]
- * H7: A command starts only before the horizon, by the clock at that instant. [test/process/deadlines]
+ * H7: A command starts only before the horizon, by the clock at that instant. [test/core/process/deadlines]
  */
 #include "common.pml"
 

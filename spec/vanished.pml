@@ -20,9 +20,9 @@
  * V5a: It does not remove it at once, if another leader may know the session. [vanished-at-once]
  * V5b (-DELECTIONS=1 -DCRASHES=0): It waits for the whole time to live. [vanished-whole-time]
  * V5c (-DELECTIONS=1 -DCRASHES=0): It counts from the receipt of the first read that shows the mark alone. [vanished-whole-time]
- * V7: The term in a mark is that in which the session was granted; none if that is not certain. [test/etcd/session-renewal]
+ * V7: The term in a mark is that in which the session was granted; none if that is not certain. [test/core/etcd/session-renewal]
  * V8 (-DLONGER -DELECTIONS=1 -DCRASHES=0): The horizon never counts with a longer time to live than the mark states.
- *     [test/etcd/session-renewal]
+ *     [test/core/etcd/session-renewal]
  * V9 (-DELECTIONS=1): A run without --wait that finds only such marks waits for their removal. [vanished-alone]
  */
 #include "common.pml"

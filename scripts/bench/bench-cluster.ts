@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdMember, findEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
-import { openStore } from "../../src/etcd/open.ts";
-import type { Store } from "../../src/etcd/store.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { buildPrefixRange } from "../../src/protocol/txn.ts";
+import { openStore } from "../../src/core/etcd/open.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { buildPrefixRange } from "../../src/core/protocol/txn.ts";
 
 /** A program and its arguments. */
 export type Argv = readonly [file: string, ...args: string[]];

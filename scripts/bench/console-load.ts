@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Store } from "../../src/etcd/store.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { serializeTicket } from "../../src/protocol/ticket.ts";
-import type { Op } from "../../src/protocol/txn.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import { serializeTicket } from "../../src/core/protocol/ticket.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 
 const keys = createKeys("/signalbox/");
 /** Maximum number of transactions per second. A higher load uses larger transactions. */

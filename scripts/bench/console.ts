@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { openTerminal, type Terminal } from "../../fixtures/console.ts";
 import { LAUNCHER } from "../../fixtures/signalbox.ts";
-import { buildPrefixRange } from "../../src/protocol/txn.ts";
+import { buildPrefixRange } from "../../src/core/protocol/txn.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { startLoad } from "./console-load.ts";
 import { computeMedian, computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";

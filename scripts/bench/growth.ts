@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { VERSION } from "../../src/base/version.ts";
-import { serializeHostRecord } from "../../src/fleet/host-record.ts";
+import { VERSION } from "../../src/core/base/version.ts";
+import { serializeHostRecord } from "../../src/core/fleet/host-record.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { connect, type Held, type NewSchedule, type Signalbox, Worker } from "../../src/library/index.ts";
 import { getConnection } from "../../src/library/signalbox.ts";
-import { executeAction } from "../../src/operate/operator-action.ts";
-import { applyMutation } from "../../src/operate/schedule-mutation.ts";
-import { buildBackfillMutation } from "../../src/operate/schedule-mutations.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
+import { executeAction } from "../../src/site/operate/operator-action.ts";
+import { applyMutation } from "../../src/site/operate/schedule-mutation.ts";
+import { buildBackfillMutation } from "../../src/site/operate/schedule-mutations.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { formatNumber, printNote, printTable } from "./figures.ts";
 

@@ -6,7 +6,7 @@ import { startPostgres, startRedis } from "../../fixtures/data-stores.ts";
 import { findOrUnpack } from "../../fixtures/debian-packages.ts";
 import { runTool } from "../../fixtures/run-tool.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { mapAtMost } from "../../src/base/wait.ts";
+import { mapAtMost } from "../../src/core/base/wait.ts";
 import { connect, Worker } from "../../src/library/index.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Store } from "../../src/etcd/store.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { serializeTicket } from "../../src/protocol/ticket.ts";
-import type { Op } from "../../src/protocol/txn.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import { serializeTicket } from "../../src/core/protocol/ticket.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import type { Argv, BenchCluster } from "./bench-cluster.ts";
 import { formatNumber, printNote, printTable } from "./figures.ts";
 

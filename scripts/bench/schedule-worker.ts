@@ -5,11 +5,11 @@ import {
   createSteppedClock,
   type WallSteps,
 } from "../../fixtures/schedule/stepped-clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { openStore } from "../../src/etcd/open.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
+import { silentLog } from "../../src/core/base/log.ts";
+import { openStore } from "../../src/core/etcd/open.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { ScheduleWorker } from "../../src/worker/engine/schedule-worker.ts";
 import { listenForEnd, reportJoined, reportStarted } from "./start-report.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Store } from "../../src/etcd/store.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import type { Op } from "../../src/protocol/txn.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import type { BenchCluster } from "./bench-cluster.ts";

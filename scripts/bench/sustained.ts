@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { MINUTE, type WallSteps } from "../../fixtures/schedule/stepped-clock.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import { computeFirstDue } from "../../src/schedule/state/due-transitions.ts";

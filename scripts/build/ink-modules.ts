@@ -10,7 +10,7 @@ const WEB_ASSEMBLY = /\/yoga-layout\/dist\/binaries\/[^/]+\.js$/;
 /** Modules with other contents. */
 const REPLACED: Readonly<Record<string, string>> = {
   // Rows are cut by the same measure, and the regular expression of string-width for emoji takes 20 ms to compile.
-  "string-width": 'export { computeStyledWidth as default } from "./base/display-width.ts";',
+  "string-width": 'export { computeStyledWidth as default } from "./core/base/display-width.ts";',
   // It would load node:child_process, to ask tput for a size that the console passes on.
   "terminal-size":
     "export default () => ({ columns: process.stdout.columns ?? 80, rows: process.stdout.rows ?? 24 });",

@@ -20,7 +20,7 @@ export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
 
 /**
  * Names of the programs in `dist/native/ARCH/`, and the programs whose sources they share. The sources of a program are in
- * `src/process/NAME/`; its `main.c` is not shared.
+ * `src/core/process/NAME/`; its `main.c` is not shared.
  */
 const SHARED_SOURCES: Record<string, readonly string[]> = {
   guardian: [],
@@ -28,7 +28,7 @@ const SHARED_SOURCES: Record<string, readonly string[]> = {
   notify: [],
 };
 export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
-/** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/process/NAME/`. */
+/** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/core/process/NAME/`. */
 const NATIVE_ADDONS = ["peer"];
 export const FLAGS = [
   "-O2",
@@ -132,7 +132,7 @@ function buildNative(root: string, name: string, arch: string, compiler: Compile
 }
 
 function buildAddon(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
-  const source = join(root, "src/process", name, `${name}.c`);
+  const source = join(root, "src/core/process", name, `${name}.c`);
   const product = `dist/native/${arch}/${name}.node`;
   if (isUpToDate(join(root, product), [source], compiler)) return report(product, "up to date");
   link(join(root, product), [source], compiler, [ADDON_FLAGS]);
@@ -145,7 +145,7 @@ export function listSources(root: string, name: string): string[] {
 }
 
 function listFiles(root: string, name: string): string[] {
-  const folder = join(root, "src/process", name);
+  const folder = join(root, "src/core/process", name);
   return readdirSync(folder).map((file) => join(folder, file));
 }
 

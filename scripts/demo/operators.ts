@@ -1,5 +1,5 @@
 import { type ProcessResult, startSignalbox } from "../../fixtures/signalbox.ts";
-import { EXIT } from "../../src/base/errors.ts";
+import { EXIT } from "../../src/core/base/errors.ts";
 import { listDemoHosts } from "./hosts.ts";
 
 /** Environment of the operators' host. It has the macros that the operators' commands use. */

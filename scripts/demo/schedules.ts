@@ -1,6 +1,6 @@
 import { startSignalbox } from "../../fixtures/signalbox.ts";
-import type { Store } from "../../src/etcd/store.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import { computeFirstDue } from "../../src/schedule/state/due-transitions.ts";

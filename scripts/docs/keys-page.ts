@@ -1,8 +1,8 @@
 /** Generates docs/console-keys.md from the declarations of the console's actions. */
 
-import { formatChord } from "../../src/base/chord.ts";
-import type { Command } from "../../src/commands/command.ts";
+import type { Command } from "../../src/cli/frame/command.ts";
 import { type KeyAction, listKeyActions } from "../../src/console/parts/keymap.ts";
+import { formatChord } from "../../src/core/base/chord.ts";
 import { renderMarkdownTable } from "./markdown.ts";
 
 /** @param commands  those that declare a key act on rows */

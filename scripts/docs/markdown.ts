@@ -6,10 +6,10 @@ import {
   type Command,
   LOGGING_SETTINGS,
   TOPICS,
-} from "../../src/commands/command.ts";
-import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
-import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
-import { getFlagName, type SettingKey } from "../../src/config/settings.ts";
+} from "../../src/cli/frame/command.ts";
+import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/cli/frame/command-line/help.ts";
+import { EXIT_CODES } from "../../src/cli/frame/command-line/help-topics.ts";
+import { getFlagName, type SettingKey } from "../../src/core/config/settings.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";
 
@@ -18,7 +18,7 @@ export function renderCommandsPage(commands: readonly Command[]): string {
   return [
     "# Commands",
     "",
-    "Made from the program by `npm run docs`; changes go into `src/commands/` and `src/config/settings.ts`.",
+    "Made from the program by `npm run docs`; changes go into `src/cli/commands/` and `src/core/config/settings.ts`.",
     "",
     ...renderContents(commands),
     ...TOPICS.flatMap((topic) => [

@@ -1,14 +1,14 @@
 /** Generates the manual pages from the same declarations as docs/commands.md. */
 
-import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/command.ts";
+import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/cli/frame/command.ts";
 import {
   buildArgumentRows,
   buildFlagRows,
   buildSettingRows,
   renderUsage,
   wrapHelpText,
-} from "../../src/commands/command-line/help.ts";
-import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
+} from "../../src/cli/frame/command-line/help.ts";
+import { EXIT_CODES } from "../../src/cli/frame/command-line/help-topics.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
-import { COMMON_FLAGS, type Command } from "../../src/commands/command.ts";
-import { describeSettings, type SettingRow } from "../../src/config/config.ts";
+import { COMMON_FLAGS, type Command } from "../../src/cli/frame/command.ts";
+import { describeSettings, type SettingRow } from "../../src/core/config/config.ts";
 
 /** Lists all settings. A flag is listed only if a command has it. */
 export function listSettings(commands: readonly Command[]): SettingRow[] {

@@ -1,5 +1,5 @@
-import type { Keys } from "../../src/protocol/keys.ts";
-import type { Op } from "../../src/protocol/txn.ts";
+import type { Keys } from "../../src/core/protocol/keys.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
 import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";

@@ -4,7 +4,7 @@ import { MUTANTS } from "../../fixtures/mutants.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** Whether a mutant has this name, or a test or a folder of tests, such as `test/protocol/admission` or `test/safety/queues`. */
+/** Whether a mutant has this name, or a test or a folder of tests, such as `test/core/protocol/admission` or `test/safety/queues`. */
 export async function isEvidence(name: string): Promise<boolean> {
   if (name in MUTANTS) return true;
   if (!name.startsWith("test/")) return false;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Peer } from "../process/agent-socket/peer.ts";
-import { readUserName } from "../process/host.ts";
+import type { Peer } from "../core/process/agent-socket/peer.ts";
+import { readUserName } from "../core/process/host.ts";
 
 /**
  * Users and groups of this host, from /etc/passwd and /etc/group. Accounts of a directory service are known only by their

@@ -1,10 +1,10 @@
-import type { Clock } from "../base/clock.ts";
-import type { RunArchive } from "../commands/run/run-archive.ts";
-import type { FileReader } from "../config/files.ts";
-import type { Settings } from "../config/settings.ts";
-import type { HostFacts } from "../fleet/host.ts";
-import type { SpanSender } from "../process/span-sender.ts";
-import type { Successors } from "../run/successors.ts";
+import type { RunArchive } from "../cli/commands/run/run-archive.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { FileReader } from "../core/config/files.ts";
+import type { Settings } from "../core/config/settings.ts";
+import type { HostFacts } from "../core/fleet/host.ts";
+import type { SpanSender } from "../core/process/span-sender.ts";
+import type { Successors } from "../core/run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";
@@ -54,7 +54,7 @@ export class AgentStatistics {
 }
 
 /** How long a value is kept, ms: the jobs of one minute share it, and those of the next minute see changes. */
-const KEPT_MS = 2_000;
+const CACHE_TIME_MS = 2_000;
 
 /** Caches values that cost system calls for a short time, because many calls arrive at the same time. */
 export class BriefCache<T> {
@@ -71,7 +71,7 @@ export class BriefCache<T> {
     const now = this.#clock.now();
     if (now >= this.#until) {
       this.#values.clear();
-      this.#until = now + KEPT_MS;
+      this.#until = now + CACHE_TIME_MS;
     }
     const kept = this.#values.get(key);
     if (kept !== undefined) return kept;

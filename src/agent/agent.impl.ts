@@ -1,40 +1,40 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { ConfigError, EXIT } from "../base/errors.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import { findNameFault, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
-import { waitAtMost, waitForAbort } from "../base/wait.ts";
-import { checkNative } from "../check/this-host.ts";
-import type { AgentFlags } from "../commands/agent.ts";
-import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
-import { openConnection } from "../commands/connect.ts";
-import { raiseVerbosity } from "../commands/logging.ts";
-import { findOutputDirectory, RunArchive } from "../commands/run/run-archive.ts";
-import { combineTransactions } from "../etcd/combined-store.ts";
-import { isUnavailable } from "../etcd/retry.ts";
-import { SessionLost } from "../etcd/session/session.ts";
-import { OutputServer } from "../output/output-server.ts";
-import { type AgentListener, openAgentListener } from "../process/agent-socket/listener.ts";
+import type { AgentFlags } from "../cli/commands/agent.ts";
+import { findOutputDirectory, RunArchive } from "../cli/commands/run/run-archive.ts";
+import type { Call, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
+import { openConnection } from "../cli/frame/connect.ts";
+import { raiseVerbosity } from "../cli/frame/logging.ts";
+import { ConfigError, EXIT } from "../core/base/errors.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { Log } from "../core/base/log.ts";
+import { findNameFault, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { waitAtMost, waitForAbort } from "../core/base/wait.ts";
+import { combineTransactions } from "../core/etcd/combined-store.ts";
+import { isUnavailable } from "../core/etcd/retry.ts";
+import { SessionLost } from "../core/etcd/session/session.ts";
+import { type AgentListener, openAgentListener } from "../core/process/agent-socket/listener.ts";
 import {
   prepareSocketDirectory,
   refuseConnections,
   takeInheritedSocket,
-} from "../process/agent-socket/listening-socket.ts";
-import { loadPeerAddon } from "../process/agent-socket/peer.ts";
-import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
-import { createBootClock } from "../process/clock.ts";
-import { readUserName } from "../process/host.ts";
-import { realRandom } from "../process/random.ts";
-import { createSpanSender } from "../process/span-sender.ts";
-import { formatAgentReport, formatAgentSession } from "../protocol/agent-record.ts";
-import { keepHostRecord } from "../run/keep-host-record.ts";
-import { Successors } from "../run/successors.ts";
+} from "../core/process/agent-socket/listening-socket.ts";
+import { loadPeerAddon } from "../core/process/agent-socket/peer.ts";
+import { chooseSocketPlace } from "../core/process/agent-socket/socket-places.ts";
+import { createBootClock } from "../core/process/clock.ts";
+import { readUserName } from "../core/process/host.ts";
+import { createNotifier } from "../core/process/notifier.ts";
+import { realRandom } from "../core/process/random.ts";
+import { createSpanSender } from "../core/process/span-sender.ts";
+import { formatAgentReport, formatAgentSession } from "../core/protocol/agent-record.ts";
+import { keepHostRecord } from "../core/run/keep-host-record.ts";
+import { Successors } from "../core/run/successors.ts";
+import { checkNative } from "../site/check/this-host.ts";
+import { OutputServer } from "../site/output/output-server.ts";
 import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
-import { createNotifier } from "../worker/service/notifier.ts";
 import { Accounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
 import { type AgentContext, AgentStatistics, BriefCache } from "./agent-context.ts";
@@ -46,9 +46,9 @@ import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
 
 /** Interval at which the agent reports its status to systemd, ms. */
-const STATUS_INTERVAL = 5_000;
+const STATUS_INTERVAL_MS = 5_000;
 /** How long the agent waits at its end for the socket thread to write what was sent, ms. */
-const FLUSH_WITHIN = 2_000;
+const FLUSH_TIMEOUT_MS = 2_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
 export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
@@ -110,13 +110,13 @@ async function serveCalls(
     void waitUntilUnused(context, { agent, listener, limit: flags["idle-timeout"] }, stop.signal).then(() =>
       stop.abort("unused"),
     );
-  const statusTimer = setInterval(() => notifier.sendStatus(agent.describe()), STATUS_INTERVAL);
+  const statusTimer = setInterval(() => notifier.sendStatus(agent.describe()), STATUS_INTERVAL_MS);
   await waitForAbort(stop.signal);
   clearInterval(statusTimer);
   notifier.sendStopping();
   void listener.close();
   await agent.finishEnded();
-  await waitAtMost(context.clock, FLUSH_WITHIN, listener.flush());
+  await waitAtMost(context.clock, FLUSH_TIMEOUT_MS, listener.flush());
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   stopListening();
@@ -256,7 +256,7 @@ async function startAgentMetrics(
 }
 
 /** Interval at which an agent checks whether launchers can find it, and whether it is still needed, ms. */
-const CHECK_INTERVAL = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 /**
  * Waits until an agent has been idle for a time, or its program was replaced, for example by an upgrade. Then stops
@@ -268,7 +268,7 @@ async function waitUntilUnused(
   { agent, listener, limit }: { agent: Agent; listener: AgentListener; limit: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL, limit), signal).catch(() => {}); // ended
+  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL_MS, limit), signal).catch(() => {}); // ended
   while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
   log.info("no longer needed");
   await listener.close();
@@ -294,7 +294,7 @@ export async function keepSocket(
 ): Promise<void> {
   let known: Problem | undefined;
   for (;;) {
-    await clock.sleep(CHECK_INTERVAL, signal).catch(() => {}); // ended
+    await clock.sleep(CHECK_INTERVAL_MS, signal).catch(() => {}); // ended
     if (signal.aborted) return;
     const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
     if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
@@ -327,10 +327,10 @@ function restoreKey(seal: NoteSeal): Problem | undefined {
 }
 
 /** Shortest time between two reports, ms: each one is an entry in etcd's log. */
-const REPORT_EVERY = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 /** How long a session may take to open, ms. */
-const OPEN_WITHIN = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** A report as it was written, and the session that it is on. */
 interface WrittenReport {
@@ -350,7 +350,7 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
         context.log.info("the report of this agent was not written", { error: String(error) });
       return undefined;
     });
-    await context.clock.sleep(REPORT_EVERY, signal).catch(() => {}); // ended
+    await context.clock.sleep(REPORT_INTERVAL_MS, signal).catch(() => {}); // ended
   }
 }
 
@@ -377,6 +377,6 @@ async function writeReport(
 /** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
 async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
   if (sessions.listLive().length === 0)
-    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_TIMEOUT_MS);
   return sessions.listLive();
 }

@@ -1,12 +1,12 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Random } from "../base/random.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
-import { SessionLost, type SessionProof } from "../etcd/session/session.ts";
-import { delegateStore, type Store } from "../etcd/store.ts";
-import { guardRevision } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../protocol/txn.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { Log } from "../core/base/log.ts";
+import type { Random } from "../core/base/random.ts";
+import { retryUnavailable } from "../core/etcd/retry.ts";
+import { SessionLost, type SessionProof } from "../core/etcd/session/session.ts";
+import { delegateStore, type Store } from "../core/etcd/store.ts";
+import { guardRevision } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../core/protocol/txn.ts";
 
 /** The environment of an agent's sessions. */
 export interface AgentPorts {

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { ConfigError } from "../base/errors.ts";
-import { writeOnce } from "../config/write-once.ts";
+import { ConfigError } from "../core/base/errors.ts";
+import { writeOnce } from "../core/config/write-once.ts";
 
 const KEY_BYTES = 32;
 const KEY_MODE = 0o600;

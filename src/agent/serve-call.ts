@@ -1,18 +1,5 @@
-import { EXIT } from "../base/errors.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { LogFields } from "../base/log.ts";
-import { clean, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
-import type { Call, Command, CommandIo } from "../commands/command.ts";
-import { executeCommand } from "../commands/command-line/execute-command.ts";
-import {
-  buildLogOptions,
-  type CommandConnection,
-  type FrontEndOptions,
-  warnOverriddenContext,
-  warnUnknownVariables,
-} from "../commands/connect.ts";
-import { openLog } from "../commands/logging.ts";
+import { type RunFlags, runCommand } from "../cli/commands/run/run.ts";
+import { buildArchiveOptions } from "../cli/commands/run/run-archive.ts";
 import {
   type CallNote,
   findForeignPath,
@@ -20,22 +7,35 @@ import {
   type LaunchedRun,
   parseCallNote,
   renderCallNote,
-} from "../commands/run/call-note.ts";
-import { type RunFlags, runCommand } from "../commands/run/run.ts";
-import { buildArchiveOptions } from "../commands/run/run-archive.ts";
+} from "../cli/frame/call-note.ts";
+import type { Call, Command, CommandIo } from "../cli/frame/command.ts";
+import { executeCommand } from "../cli/frame/command-line/execute-command.ts";
+import {
+  buildLogOptions,
+  type CommandConnection,
+  type FrontEndOptions,
+  warnOverriddenContext,
+  warnUnknownVariables,
+} from "../cli/frame/connect.ts";
+import { openLog } from "../cli/frame/logging.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
-import { resolveConfig } from "../config/config.ts";
-import { type Env, readFileWithMode } from "../config/files.ts";
-import { thisMachine } from "../config/machine.ts";
-import type { SettingKey, Settings } from "../config/settings.ts";
-import { delegateStore } from "../etcd/store.ts";
-import { type HostFacts, readHostFacts } from "../fleet/host.ts";
-import { serializeHostRecord } from "../fleet/host-record.ts";
-import type { CallRequest } from "../process/agent-socket/call-request.ts";
-import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
-import { createLaunchedCommandHost } from "../process/agent-socket/launched-command.ts";
-import type { SpanSender } from "../process/span-sender.ts";
-import { CallAttempts, type StartedAttempt } from "../run/request.ts";
+import { EXIT } from "../core/base/errors.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { LogFields } from "../core/base/log.ts";
+import { clean, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { resolveConfig } from "../core/config/config.ts";
+import { type Env, readFileWithMode } from "../core/config/files.ts";
+import { thisMachine } from "../core/config/machine.ts";
+import type { SettingKey, Settings } from "../core/config/settings.ts";
+import { delegateStore } from "../core/etcd/store.ts";
+import { type HostFacts, readHostFacts } from "../core/fleet/host.ts";
+import { serializeHostRecord } from "../core/fleet/host-record.ts";
+import type { CallRequest } from "../core/process/agent-socket/call-request.ts";
+import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
+import { createLaunchedCommandHost } from "../core/process/agent-socket/launched-command.ts";
+import type { SpanSender } from "../core/process/span-sender.ts";
+import { CallAttempts, type StartedAttempt } from "../core/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** The commands that an agent serves. Other front ends read and write files as their caller. */
@@ -196,13 +196,13 @@ class CallDeclined extends Error {
 }
 
 /** How long a launcher of a run that does not wait tries to reach an agent again, ms. Then it falls back. */
-const PATIENCE = 5_000;
+const RECONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * The greatest delay of a new call, ms. After three seconds, the launcher falls back to a run without the agent, which
  * a claim that the agent makes for the same call would block.
  */
-const LATE = 2_500;
+const MAX_CALL_DELAY_MS = 2_500;
 
 /** One call as the run of a launcher, on the connection and the sessions of the agent. */
 class ServedRun implements LaunchedRun {
@@ -216,7 +216,7 @@ class ServedRun implements LaunchedRun {
   hasBegun = false;
   /** Why this agent cannot serve the call, if the call's settings show that. */
   declined: CallDeclined | undefined;
-  #patience = PATIENCE;
+  #patience = RECONNECT_TIMEOUT_MS;
   #facts: HostFacts | undefined;
   readonly #attempts: CallAttempts;
   #archive: ReturnType<typeof buildArchiveOptions>;
@@ -267,14 +267,17 @@ class ServedRun implements LaunchedRun {
       ...(options && { options }),
     });
     const { values } = config;
-    if (this.#call.request.state === "new" && this.#call.delay > (values.agent === "always" ? 9_000 : LATE))
+    if (
+      this.#call.request.state === "new" &&
+      this.#call.delay > (values.agent === "always" ? 9_000 : MAX_CALL_DELAY_MS)
+    )
       throw new CallDeclined("late", "the agent is too slow");
     const different = findDifferentSetting(own, values);
     if (different !== undefined)
       throw new CallDeclined("settings", `its ${different} differs from that of the agent`);
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log file belongs to another user");
-    this.#patience = canWait(call) ? values.ttl : PATIENCE;
+    this.#patience = canWait(call) ? values.ttl : RECONNECT_TIMEOUT_MS;
     this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
@@ -369,7 +372,7 @@ function canWait({ flags }: Call<RunFlags>): boolean {
 }
 
 /** Settings of the connection, which the agent has opened once for all calls. */
-const SHARED: readonly SettingKey[] = [
+const CONNECTION_SETTING_KEYS: readonly SettingKey[] = [
   "endpoints",
   "prefix",
   "user",
@@ -386,5 +389,5 @@ const SHARED: readonly SettingKey[] = [
 /** Finds a setting of the connection in which a call differs from the agent, so that the agent cannot serve it. */
 export function findDifferentSetting(ofAgent: Settings, ofCall: Settings): SettingKey | undefined {
   const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
-  return SHARED.find((key) => show(ofAgent, key) !== show(ofCall, key));
+  return CONNECTION_SETTING_KEYS.find((key) => show(ofAgent, key) !== show(ofCall, key));
 }

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { AgentAddress } from "../process/agent-socket/listening-socket.ts";
-import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
-import { startSocketServer } from "../process/agent-socket/socket-server.ts";
-import { createBootClock } from "../process/clock.ts";
+import type { AgentAddress } from "../core/process/agent-socket/listening-socket.ts";
+import { loadPeerAddon, type Peer } from "../core/process/agent-socket/peer.ts";
+import { startSocketServer } from "../core/process/agent-socket/socket-server.ts";
+import { createBootClock } from "../core/process/clock.ts";
 import { Accounts } from "./accounts.ts";
 import { BriefCache } from "./agent-context.ts";
 

@@ -1,4 +1,4 @@
-import { agentCommand } from "../commands/agent.ts";
+import { agentCommand } from "../cli/commands/agent.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
 

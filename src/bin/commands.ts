@@ -1,5 +1,5 @@
-import type { Command } from "../commands/command.ts";
-import { COMMANDS as OURS } from "../commands/registry.ts";
+import { COMMANDS as OURS } from "../cli/commands/registry.ts";
+import type { Command } from "../cli/frame/command.ts";
 import { FRONT_ENDS } from "../compat/registry/registry.ts";
 
 /** All commands of the command line, in the order of the help. The console has no front ends of other tools. */

@@ -1,4 +1,4 @@
-import { complete } from "../commands/completion/complete.ts";
+import { complete } from "../cli/frame/completion/complete.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 

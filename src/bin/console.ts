@@ -1,4 +1,4 @@
-import { consoleCommand } from "../commands/see/console.ts";
+import { consoleCommand } from "../cli/commands/see/console.ts";
 import { launch } from "./launch.ts";
 import { loadLayoutEngine } from "./layout-engine.ts";
 import { runCommandLine } from "./main.ts";

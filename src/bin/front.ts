@@ -1,6 +1,6 @@
-import { UsageError } from "../base/errors.ts";
-import { reportError } from "../commands/command-line/execute-command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
 import { RUNNERS } from "../compat/registry/runners.ts";
+import { UsageError } from "../core/base/errors.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
 

@@ -1,10 +1,8 @@
-import { EXIT, UsageError } from "../base/errors.ts";
-import { quoteShellWords } from "../base/shell.ts";
-import { findNearest, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
-import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/command.ts";
-import { reportError } from "../commands/command-line/execute-command.ts";
-import { computeHelpWidth } from "../commands/command-line/help.ts";
+import { replaceAliases } from "../cli/commands/registry.ts";
+import { runCommand } from "../cli/commands/run/run.ts";
+import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/frame/command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
+import { computeHelpWidth } from "../cli/frame/command-line/help.ts";
 import {
   formatExitCodesJson,
   renderAllCommandsHelp,
@@ -12,10 +10,12 @@ import {
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
-} from "../commands/command-line/help-topics.ts";
-import { replaceAliases } from "../commands/registry.ts";
-import { runCommand } from "../commands/run/run.ts";
-import { SWITCHES, VALUED } from "../syntax/leading-options.ts";
+} from "../cli/frame/command-line/help-topics.ts";
+import { SWITCHES, VALUED } from "../cli/syntax/leading-options.ts";
+import { EXIT, UsageError } from "../core/base/errors.ts";
+import { quoteShellWords } from "../core/base/shell.ts";
+import { findNearest, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";

@@ -1,6 +1,6 @@
-import { EXIT } from "../base/errors.ts";
-import type { CommandIo } from "../commands/command.ts";
-import { reportError } from "../commands/command-line/execute-command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
+import { EXIT } from "../core/base/errors.ts";
 import { processIo } from "./process-io.ts";
 
 /** As in package.json's `engines`. */

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
-import type { Command, CommandIo } from "../commands/command.ts";
-import { executeCommand, reportError } from "../commands/command-line/execute-command.ts";
+import type { Command, CommandIo } from "../cli/frame/command.ts";
+import { executeCommand, reportError } from "../cli/frame/command-line/execute-command.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 
 /** Runs one command with the arguments of this process. @returns the exit code; never throws */
 export async function runCommandLine(spec: Command, argv: readonly string[], io: CommandIo): Promise<number> {

@@ -1,8 +1,8 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import type { Terminal } from "../base/terminal.ts";
-import { clean } from "../base/text.ts";
-import type { CommandIo } from "../commands/command.ts";
-import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import type { Terminal } from "../core/base/terminal.ts";
+import { clean } from "../core/base/text.ts";
+import { INHERITED_VARIABLE, parseInherited } from "../core/process/guarded-command/command.ts";
 import { writeAll } from "./write-all.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { runCommand } from "../commands/run/run.ts";
+import { runCommand } from "../cli/commands/run/run.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
-import { moveLeadingOptions } from "../syntax/leading-options.ts";
+import { moveLeadingOptions } from "../cli/syntax/leading-options.ts";
 import { cacheCompiledCode } from "./compile-cache.ts";
 import { HEAP_LIMITS } from "./heap-limits.ts";
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { resolveConfig } from "../config/config.ts";
-import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
-import type { ConfigLayer } from "../config/layers.ts";
+import { resolveConfig } from "../core/config/config.ts";
+import { type Env, type FileReader, readFileWithMode } from "../core/config/files.ts";
+import type { ConfigLayer } from "../core/config/layers.ts";
 
 /** A line of another tool, translated to `signalbox run`. */
 export interface TranslatedRun {
@@ -53,7 +53,7 @@ export function formatLogTime(at: Date, separator: "/" | "-"): string {
 }
 
 /** Maximum size of a configuration file, in bytes. A longer file is not one. */
-const LONGEST = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 
 /**
  * Reads a configuration file. Refuses pipes and devices: they might never end, and cron would start another run every
@@ -63,7 +63,7 @@ export const readPlainFile: FileReader = (path) => {
   const stat = statSync(path, { throwIfNoEntry: false });
   const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
   if (isEndless && path !== "/dev/null") throw createFileError("it is not a file");
-  if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
+  if (stat !== undefined && stat.size > MAX_FILE_BYTES) throw createFileError("it is too long");
   return readFileWithMode(path);
 };
 

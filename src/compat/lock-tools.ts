@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { UsageError } from "../base/errors.ts";
-import { collectTexts, quoteText } from "../base/text.ts";
-import { SETTINGS } from "../config/settings.ts";
-import { computeSmallestTtl } from "../config/ttl.ts";
-import { findCommandName, removeReleaseNames } from "../syntax/command-name.ts";
-import { type OptionSyntax, type ParsedWord, parseToolWords } from "../syntax/getopt.ts";
-import { CHPST_VALUED, type LockToolName } from "../syntax/lock-tools.ts";
+import { findCommandName, removeReleaseNames } from "../cli/syntax/command-name.ts";
+import { type OptionSyntax, type ParsedWord, parseToolWords } from "../cli/syntax/getopt.ts";
+import { CHPST_VALUED, type LockToolName } from "../cli/syntax/lock-tools.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { collectTexts, quoteText } from "../core/base/text.ts";
+import { SETTINGS } from "../core/config/settings.ts";
+import { computeSmallestTtl } from "../core/config/ttl.ts";
 import { translateCronlock, translateGolock } from "./cronlock/options.ts";
 import type { LineTranslator, ToolContext, TranslatedRun } from "./front-end.ts";
 import { translateSwitchman } from "./switchman/options.ts";
@@ -266,7 +266,7 @@ function formatWait(time: string): string[] {
 }
 
 /** Matches a relative path. A path that starts with an expansion may be absolute. */
-const RELATIVE = /^[^/~\ue000-\uf8ff]/;
+const RELATIVE_PATH = /^[^/~\ue000-\uf8ff]/;
 
 /** Builds the lock for a file. Lines with the same file share one lock, even with different tools. */
 function buildFileLock(tool: string, path: string): { lock: string; notes: readonly string[] } {
@@ -276,7 +276,7 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
     lock,
     notes: collectTexts([
       formatOneHostNote(tool),
-      RELATIVE.test(path) &&
+      RELATIVE_PATH.test(path) &&
         `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
       lock !== file &&
         "the lock name leaves out the release, so that it stays the same with the next release",

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { clean } from "../base/text.ts";
+import { clean } from "../core/base/text.ts";
 import type { ScreenLog } from "./data/screen-log.ts";
 import { createRow, Row, ThemeContext } from "./theme/Row.tsx";
 

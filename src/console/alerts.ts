@@ -1,7 +1,7 @@
-import { cleanToWidth } from "../base/display-width.ts";
-import { isHolding } from "../protocol/admission.ts";
-import { findDrainsOfTarget } from "../state/drain-extent.ts";
-import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
+import { cleanToWidth } from "../core/base/display-width.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
+import { findNamedQueue, type Snapshot } from "../site/state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";
 import type { ConsoleJob } from "./data/jobs.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
@@ -14,7 +14,7 @@ import {
 } from "./terminal/output-sequences.ts";
 
 /** Minimum time between two notifications, ms. Changes in between are reported together. */
-const PAUSE = 2_000;
+const NOTIFICATION_PAUSE_MS = 2_000;
 
 /** A notification. */
 export interface AlertNews {
@@ -44,7 +44,7 @@ export class Alerts {
   ): AlertNews | undefined {
     if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
       this.#compare(watched, snapshot, wall);
-    if (this.#pending.length === 0 || now - this.#toldAt < PAUSE) return undefined;
+    if (this.#pending.length === 0 || now - this.#toldAt < NOTIFICATION_PAUSE_MS) return undefined;
     this.#toldAt = now;
     const changes = this.#pending;
     this.#pending = [];
@@ -78,7 +78,7 @@ interface WatchedState {
 }
 
 /** Maximum columns of a notification. */
-const WIDTH = 100;
+const MAX_NOTIFICATION_COLUMNS = 100;
 
 /** Describes a watched row as its detail does. */
 function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
@@ -87,7 +87,10 @@ function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): 
     return describeQueue(row.kind, row.name, heading, snapshot);
   const isLifted = row.kind === "drain" && findDrainsOfTarget(snapshot, row).length === 0;
   const state = isLifted ? "lifted" : heading.includes(": ") ? undefined : "gone";
-  const text = cleanToWidth(state === undefined ? heading : `${getWatchId(row)}: ${state}`, WIDTH);
+  const text = cleanToWidth(
+    state === undefined ? heading : `${getWatchId(row)}: ${state}`,
+    MAX_NOTIFICATION_COLUMNS,
+  );
   const last = row.kind === "schedule" ? snapshot.dues.get(row.name)?.value?.last?.run : undefined;
   return { text, mark: `${text} ${last ?? ""}` };
 }
@@ -112,7 +115,7 @@ function describeQueue(
   const queue = waiting === 0 ? "nobody waits" : `${waiting} wait`;
   const state = heading.includes(": ") ? heading : `${kind} ${name}: free`;
   return {
-    text: cleanToWidth(`${state}${by}${end}, ${queue}`, WIDTH),
+    text: cleanToWidth(`${state}${by}${end}, ${queue}`, MAX_NOTIFICATION_COLUMNS),
     mark: `${state} ${waiting === 0} ${holders.map(({ run }) => run).join(" ")}`,
   };
 }
@@ -183,15 +186,15 @@ export function isSimpleTerminal(term: string | undefined): boolean {
 }
 
 /** Run time after which the progress of a job is shown, ms. The user sees the end of shorter jobs anyway. */
-const SOON = 1_000;
+const MIN_SHOWN_RUN_TIME_MS = 1_000;
 
-const NONE = "0";
+const NO_PROGRESS = "0";
 
 /** Shows the progress of the jobs, and whether one has failed, in the tab or task bar of the terminal. */
 export class ProgressNotifier {
   readonly #write: (text: string) => void;
   readonly #isWanted: boolean;
-  #shown = NONE;
+  #shown = NO_PROGRESS;
   /** When the user last pressed a key, ms since the epoch. The user knows of failures before that. */
   #seenAt = 0;
 
@@ -211,7 +214,7 @@ export class ProgressNotifier {
   }
 
   clear(): void {
-    this.#set(NONE);
+    this.#set(NO_PROGRESS);
   }
 
   #set(state: string): void {
@@ -223,12 +226,12 @@ export class ProgressNotifier {
 
 /** Returns the state and percentage of OSC 9;4: `1;40`, `3` without a known size, `2;100` for a failure, `0` for nothing. */
 export function describeProgress(jobs: readonly ConsoleJob[], wall: number, seenAt: number): string {
-  const long = jobs.filter(({ startedAt, endedAt = wall }) => endedAt - startedAt >= SOON);
+  const long = jobs.filter(({ startedAt, endedAt = wall }) => endedAt - startedAt >= MIN_SHOWN_RUN_TIME_MS);
   const running = long.filter(({ code }) => code === undefined);
   const parts = running.map(({ progress }) => progress);
   if (parts.includes(undefined)) return "3";
   if (running.length > 0)
     return `1;${Math.round((100 * parts.reduce<number>((sum, part = 0) => sum + part, 0)) / parts.length)}`;
   const hasFailed = long.some(({ code, endedAt = 0 }) => code !== 0 && endedAt > seenAt);
-  return hasFailed ? "2;100" : NONE;
+  return hasFailed ? "2;100" : NO_PROGRESS;
 }

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { type Instance, render, renderToString } from "ink";
 import type { ReactNode } from "react";
 import { unload } from "signal-exit";
-import type { CommandIo } from "../commands/command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { ConsoleContext } from "./context.tsx";
 import type { FileLinks } from "./file-links.ts";

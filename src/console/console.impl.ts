@@ -1,8 +1,8 @@
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
-import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
-import type { ConsoleFlags } from "../commands/see/console.ts";
-import { createStoreCommand } from "../commands/store-command.ts";
+import type { ConsoleFlags } from "../cli/commands/see/console.ts";
+import type { Call, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
+import { createStoreCommand } from "../cli/frame/store-command.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 import { TABS, type TabId } from "./state/console-state.ts";
 import { TerminalLoan } from "./terminal/terminal-session.ts";
 

@@ -1,8 +1,8 @@
 import type { DOMElement } from "ink";
 import { createRef } from "react";
-import { clean, stripStyles } from "../base/text.ts";
-import type { CommandIo } from "../commands/command.ts";
-import { formatEventText } from "../views/event.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
+import { formatEventText } from "../cli/views/event.ts";
+import { clean, stripStyles } from "../core/base/text.ts";
 import { ComponentTree } from "./component-tree.tsx";
 import type { ConsoleApp } from "./console-app.ts";
 import { getTabLabel } from "./data/explorer-tree.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CommandIo } from "../commands/command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
 import { formatLink } from "./terminal/output-sequences.ts";
 import { detectColourDepth } from "./theme/theme.ts";
 

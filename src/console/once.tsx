@@ -1,8 +1,8 @@
-import { EXIT } from "../base/errors.ts";
-import { stripStyles } from "../base/text.ts";
-import type { Call, CommandIo } from "../commands/command.ts";
-import type { ConsoleFlags } from "../commands/see/console.ts";
-import type { CommandContext } from "../commands/store-command.ts";
+import type { ConsoleFlags } from "../cli/commands/see/console.ts";
+import type { Call, CommandIo } from "../cli/frame/command.ts";
+import type { CommandContext } from "../cli/frame/store-command.ts";
+import { EXIT } from "../core/base/errors.ts";
+import { stripStyles } from "../core/base/text.ts";
 import { renderLines } from "./component-tree.tsx";
 import { ConsoleApp } from "./console-app.ts";
 import { Screen } from "./panes/Screen.tsx";

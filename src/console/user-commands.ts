@@ -1,10 +1,10 @@
-import { listUsedVariables, quoteShellWord } from "../base/shell.ts";
-import { quoteText } from "../base/text.ts";
-import type { CommandContext } from "../commands/store-command.ts";
-import { isHolding } from "../protocol/admission.ts";
-import { findClaim, findClaimHost } from "../state/claims.ts";
-import { buildQueueId, type Snapshot } from "../state/snapshot.ts";
-import { type ActionableSubject, type Subject, toActionable } from "../state/subject.ts";
+import type { CommandContext } from "../cli/frame/store-command.ts";
+import { listUsedVariables, quoteShellWord } from "../core/base/shell.ts";
+import { quoteText } from "../core/base/text.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import { findClaim, findClaimHost } from "../site/state/claims.ts";
+import { buildQueueId, type Snapshot } from "../site/state/snapshot.ts";
+import { type ActionableSubject, type Subject, toActionable } from "../site/state/subject.ts";
 import type { KeyAction } from "./parts/keymap.ts";
 
 type Settings = CommandContext["settings"];

@@ -1,27 +1,27 @@
 import * as v from "valibot";
-import { silentLog } from "../base/log.ts";
-import { VERSION } from "../base/version.ts";
-import { resolveConfig } from "../config/config.ts";
-import type { ConfigLayer } from "../config/layers.ts";
-import { thisMachine } from "../config/machine.ts";
-import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../config/settings.ts";
-import { readMemberClocks } from "../etcd/member-metrics.ts";
-import { openStore } from "../etcd/open.ts";
-import { StoreError } from "../etcd/store.ts";
-import { buildStoreOptions } from "../etcd/store-options.ts";
-import type { MacroLookup } from "../fleet/arithmetic.ts";
-import { createConditionLookup } from "../fleet/conditions.ts";
-import { type HostFacts, readHostFacts } from "../fleet/host.ts";
-import { serializeHostRecord } from "../fleet/host-record.ts";
-import { createMacros, type Macros } from "../fleet/macros.ts";
-import { evaluateConfiguredTotal } from "../fleet/resources.ts";
-import type { OperatorPorts } from "../operate/operator-action.ts";
-import { getRetentionLimits } from "../operate/retention.ts";
-import { createRealClock } from "../process/clock.ts";
-import { readUserName } from "../process/host.ts";
-import { realRandom } from "../process/random.ts";
-import { createKeys } from "../protocol/keys.ts";
-import type { ClaimPorts } from "../run/request.ts";
+import { silentLog } from "../core/base/log.ts";
+import { VERSION } from "../core/base/version.ts";
+import { resolveConfig } from "../core/config/config.ts";
+import type { ConfigLayer } from "../core/config/layers.ts";
+import { thisMachine } from "../core/config/machine.ts";
+import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../core/config/settings.ts";
+import { readMemberClocks } from "../core/etcd/member-metrics.ts";
+import { openStore } from "../core/etcd/open.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import { buildStoreOptions } from "../core/etcd/store-options.ts";
+import type { MacroLookup } from "../core/fleet/arithmetic.ts";
+import { createConditionLookup } from "../core/fleet/conditions.ts";
+import { type HostFacts, readHostFacts } from "../core/fleet/host.ts";
+import { serializeHostRecord } from "../core/fleet/host-record.ts";
+import { createMacros, type Macros } from "../core/fleet/macros.ts";
+import { evaluateConfiguredTotal } from "../core/fleet/resources.ts";
+import { createRealClock } from "../core/process/clock.ts";
+import { readUserName } from "../core/process/host.ts";
+import { realRandom } from "../core/process/random.ts";
+import { createKeys } from "../core/protocol/keys.ts";
+import type { ClaimPorts } from "../core/run/request.ts";
+import type { OperatorPorts } from "../site/operate/operator-action.ts";
+import { getRetentionLimits } from "../site/operate/retention.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../worker/worker-ports.ts";
 import {
@@ -44,14 +44,21 @@ interface Closable {
 }
 
 /** Only the names are checked here: the configuration checks the values of all layers. */
-const OPTIONS = v.entriesFromList([...SETTING_KEYS, "config", "env", "log"], v.optional(v.unknown()));
+const CONNECTION_OPTIONS = v.entriesFromList(
+  [...SETTING_KEYS, "config", "env", "log"],
+  v.optional(v.unknown()),
+);
 
 /**
  * Creates the configuration layer of the options, which overrides all other layers.
  * @throws ConfigError for an unknown option
  */
 function createOptionLayer(options: ConnectOptions): ConfigLayer {
-  const values: { readonly [K in SettingKey]?: unknown } = parseOptions("connect", options, OPTIONS);
+  const values: { readonly [K in SettingKey]?: unknown } = parseOptions(
+    "connect",
+    options,
+    CONNECTION_OPTIONS,
+  );
   return (key) => {
     const value = values[key];
     if (value === undefined) return undefined;

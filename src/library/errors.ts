@@ -1,10 +1,10 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
-export { ConfigError, SignalboxError, TooLargeError, UsageError } from "../base/errors.ts";
-export { BusyError, ClaimLostError } from "../run/claim-errors.ts";
+export { ConfigError, SignalboxError, TooLargeError, UsageError } from "../core/base/errors.ts";
+export { BusyError, ClaimLostError } from "../core/run/claim-errors.ts";
 export { CronError } from "../schedule/cron/cron.ts";
 export {
   AlreadyExistsError,

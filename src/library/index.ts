@@ -1,8 +1,7 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
-export type { Log, LogFields } from "../base/log.ts";
-export type { JobConflictRule, JobState } from "../operate/jobs.ts";
-export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
+export type { Log, LogFields } from "../core/base/log.ts";
+export type { LossKind, RefusalKind } from "../core/run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type { LintFinding } from "../schedule/cron/lint.ts";
 export type {
@@ -13,6 +12,7 @@ export type {
   RemovalCondition,
 } from "../schedule/definition-values.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
+export type { JobConflictRule, JobState } from "../site/operate/jobs.ts";
 export {
   explainCronText,
   lintCronText,

@@ -1,11 +1,16 @@
 import * as v from "valibot";
-import { generateRunId } from "../base/ids.ts";
-import { memoizeWeakly } from "../base/memoize.ts";
-import { quoteText } from "../base/text.ts";
-import { mergeSignals } from "../base/wait.ts";
-import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
-import { StoreError } from "../etcd/store.ts";
-import { followEtcd, KeySink } from "../observe/follow.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import { memoizeWeakly } from "../core/base/memoize.ts";
+import { quoteText } from "../core/base/text.ts";
+import { mergeSignals } from "../core/base/wait.ts";
+import { type ExpirySession, ExpirySessions } from "../core/etcd/session/expiry-sessions.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import { validateName } from "../core/protocol/names.ts";
+import { parseRevision } from "../core/protocol/ticket.ts";
+import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { buildQueueLease } from "../schedule/serial-queue.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import { followEtcd, KeySink } from "../site/observe/follow.ts";
 import {
   addJobs,
   isGivenUp,
@@ -15,20 +20,15 @@ import {
   type JobState,
   type PlannedJob,
   splitJobs,
-} from "../operate/jobs.ts";
-import type { OperatorPorts, Receipt } from "../operate/operator-action.ts";
-import type { MutationResult } from "../operate/schedule-mutation.ts";
+} from "../site/operate/jobs.ts";
+import type { OperatorPorts, Receipt } from "../site/operate/operator-action.ts";
+import type { MutationResult } from "../site/operate/schedule-mutation.ts";
 import {
   parseStoredSchedule,
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
-} from "../operate/stored-schedules.ts";
-import { validateName } from "../protocol/names.ts";
-import { parseRevision } from "../protocol/ticket.ts";
-import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
-import { buildQueueLease } from "../schedule/serial-queue.ts";
-import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+} from "../site/operate/stored-schedules.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import {
   ConfigError,
@@ -92,7 +92,7 @@ function createReceiptPool(ports: OperatorPorts): ReceiptPool {
 }
 
 /** The options that are fields of the schedule are checked with it. */
-const OPTIONS = {
+const JOB_OPTIONS = {
   key: v.optional(TEXT),
   ifExists: v.optional(
     v.picklist(JOB_CONFLICT_RULES, quoteOption(`is none of ${JOB_CONFLICT_RULES.join(", ")}`)),
@@ -109,7 +109,7 @@ const OPTIONS = {
   ),
 } satisfies Record<keyof JobOptions, v.GenericSchema>;
 
-const FILTER = {
+const JOB_FILTER = {
   type: v.optional(TEXT),
   state: v.optional(v.picklist(JOB_STATES, quoteOption(`is none of ${JOB_STATES.join(", ")}`))),
 } satisfies Record<keyof JobFilter, v.GenericSchema>;
@@ -121,7 +121,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
 
   /** @param call  for messages @param env  variables of the trace @throws UsageError, ConfigError, NotSupportedError */
   const plan = (call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob => {
-    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
+    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, JOB_OPTIONS);
     if (at !== undefined && delay !== undefined)
       throw new UsageError("at and delay exclude each other; leave one of them out");
     if (key === undefined && options.ifExists !== undefined)
@@ -162,7 +162,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
   };
 
   const list = async (filter: JobFilter = {}) => {
-    const { type, state } = parseOptions("jobs.list", filter, FILTER);
+    const { type, state } = parseOptions("jobs.list", filter, JOB_FILTER);
     connection.checkOpen();
     const stored = await translated(() => readAllStoredSchedules(ports));
     const now = ports.clock.getWallTime();

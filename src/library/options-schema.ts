@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { formatDuration, parseDuration } from "../base/duration.ts";
-import { ConfigError } from "../base/errors.ts";
-import { isCount } from "../base/parse-json.ts";
-import { applySchema, isUnknownKey, parseWith } from "../base/schema.ts";
-import { clean, findNearest, type ParseResult, quoteText } from "../base/text.ts";
-import type { Settings } from "../config/settings.ts";
-import { canTerminateWithin, computeSmallestTtl } from "../config/ttl.ts";
+import { formatDuration, parseDuration } from "../core/base/duration.ts";
+import { ConfigError } from "../core/base/errors.ts";
+import { isCount } from "../core/base/parse-json.ts";
+import { applySchema, isUnknownKey, parseWith } from "../core/base/schema.ts";
+import { clean, findNearest, type ParseResult, quoteText } from "../core/base/text.ts";
+import type { Settings } from "../core/config/settings.ts";
+import { canTerminateWithin, computeSmallestTtl } from "../core/config/ttl.ts";
 import { isText, isTexts } from "../schedule/json-fields.ts";
 
 /** A `Duration` in ms. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { pickDefined } from "../base/pick-defined.ts";
-import { VERSION } from "../base/version.ts";
-import { mergeSignals } from "../base/wait.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { VERSION } from "../core/base/version.ts";
+import { mergeSignals } from "../core/base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";

@@ -1,12 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { isJsonObject } from "../base/parse-json.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { quoteText } from "../base/text.ts";
-import { formatCalendarChange } from "../operate/calendar-changes.ts";
-import { buildImportMutation } from "../operate/import-schedules.ts";
-import { formatOperator } from "../operate/operator-action.ts";
-import { applyMutation, type MutationOptions, type ScheduleMutation } from "../operate/schedule-mutation.ts";
+import { isJsonObject } from "../core/base/parse-json.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { quoteText } from "../core/base/text.ts";
+import { validateName } from "../core/protocol/names.ts";
+import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
+import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
+import { isTexts, toJsonData } from "../schedule/json-fields.ts";
+import { parsePlan } from "../schedule/plan.ts";
+import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import { formatCalendarChange } from "../site/operate/calendar-changes.ts";
+import { buildImportMutation } from "../site/operate/import-schedules.ts";
+import { formatOperator } from "../site/operate/operator-action.ts";
+import {
+  applyMutation,
+  type MutationOptions,
+  type ScheduleMutation,
+} from "../site/operate/schedule-mutation.ts";
 import {
   buildAddMutation,
   buildBackfillCancellation,
@@ -19,23 +31,15 @@ import {
   buildSetMutation,
   buildTriggerMutation,
   checkFires,
-} from "../operate/schedule-mutations.ts";
-import { applySite, isEmptyPlan, planSite } from "../operate/site.ts";
+} from "../site/operate/schedule-mutations.ts";
+import { applySite, isEmptyPlan, planSite } from "../site/operate/site.ts";
 import {
   getShownDue,
   type PlannedChange,
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
-} from "../operate/stored-schedules.ts";
-import { validateName } from "../protocol/names.ts";
-import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
-import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
-import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
-import { isTexts, toJsonData } from "../schedule/json-fields.ts";
-import { parsePlan } from "../schedule/plan.ts";
-import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+} from "../site/operate/stored-schedules.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import { ConfigError, NotFoundError, UsageError } from "./errors.ts";
 import {

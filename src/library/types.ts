@@ -1,5 +1,4 @@
-import type { Log } from "../base/log.ts";
-import type { JobConflictRule, JobState } from "../operate/jobs.ts";
+import type { Log } from "../core/base/log.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
@@ -9,6 +8,7 @@ import type {
   RemovalCondition,
 } from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
+import type { JobConflictRule, JobState } from "../site/operate/jobs.ts";
 import type { ClaimLostError } from "./errors.ts";
 
 // Public types of schedules: `signalbox.schedules`.

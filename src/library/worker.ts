@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { VERSION } from "../base/version.ts";
-import { mergeSignals } from "../base/wait.ts";
-import { keepHostRecord } from "../run/keep-host-record.ts";
+import { VERSION } from "../core/base/version.ts";
+import { mergeSignals } from "../core/base/wait.ts";
+import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";
@@ -75,7 +75,7 @@ function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
   }
 }
 
-const OPTIONS = {
+const WORKER_OPTIONS = {
   ...HANDLER_OPTIONS,
   concurrency: v.optional(POSITIVE, 4),
   tags: v.optional(TEXTS, []),
@@ -106,7 +106,7 @@ export class Worker<T extends object = Record<string, unknown>> {
     const { handlers, middleware, concurrency, tags, archiveFile, ...given } = parseOptions(
       "Worker",
       options,
-      OPTIONS,
+      WORKER_OPTIONS,
     );
     const { facts, settings, ports } = connection;
     const times = resolveSessionTimes(settings, given);

@@ -1,4 +1,4 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
 
 // Errors that programs distinguish when they work with schedules, as in PerfectSched.
 

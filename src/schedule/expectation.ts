@@ -1,5 +1,5 @@
-import { formatDuration, parseDuration } from "../base/duration.ts";
-import { type ParseResult, quoteText } from "../base/text.ts";
+import { formatDuration, parseDuration } from "../core/base/duration.ts";
+import { type ParseResult, quoteText } from "../core/base/text.ts";
 
 /** How long a run should take, ms. A missing bound limits nothing. */
 interface Expectation {
@@ -31,27 +31,30 @@ interface Timed {
 }
 
 /** An upper bound that follows from the runs before. */
-const AUTO = "auto";
+const AUTO_BOUND = "auto";
 /** Number of outcomes that `auto` looks at, and how many of them must be successes. */
-const OUTCOMES = 20;
-const SUCCESSES = 5;
+const MAX_EXAMINED_OUTCOMES = 20;
+const MIN_SUCCESSES = 5;
 /** A run takes at most this many times the usual duration, and `auto` expects no less than this, ms. */
-const FACTOR = 2;
+const USUAL_DURATION_FACTOR = 2;
 const SHORTEST_BOUND = 10_000;
 
 /** Finds what prevents an expectation from having an effect. @param keep  number of outcomes that are kept */
-export function findExpectationNote(expect: string | undefined, keep = OUTCOMES): string | undefined {
-  if (expect !== AUTO || keep >= SUCCESSES) return undefined;
-  return `"expect" ${AUTO} needs ${SUCCESSES} successes, but only ${keep} outcomes are kept: it has no effect; set "keep" to ${SUCCESSES} or more`;
+export function findExpectationNote(
+  expect: string | undefined,
+  keep = MAX_EXAMINED_OUTCOMES,
+): string | undefined {
+  if (expect !== AUTO_BOUND || keep >= MIN_SUCCESSES) return undefined;
+  return `"expect" ${AUTO_BOUND} needs ${MIN_SUCCESSES} successes, but only ${keep} outcomes are kept: it has no effect; set "keep" to ${MIN_SUCCESSES} or more`;
 }
 
 /** Parses `5s..20m`, `5s..`, `..20m`, or `auto`, which has no bounds of its own. */
 function parseExpectation(text: string): ParseResult<Expectation> {
-  if (text === AUTO) return { value: {} };
+  if (text === AUTO_BOUND) return { value: {} };
   const [, from = "", to = ""] = /^(.*?)\.\.(.*)$/s.exec(text) ?? [];
   if (from === "" && to === "")
     return {
-      fault: `${quoteText(text)} does not say how long a run takes; write 5s..20m, 5s.. (at least), ..20m (at most), or ${AUTO}`,
+      fault: `${quoteText(text)} does not say how long a run takes; write 5s..20m, 5s.. (at least), ..20m (at most), or ${AUTO_BOUND}`,
     };
   const least = parseDuration(from === "" ? "0" : from);
   const most = to === "" ? { value: Infinity } : parseDuration(to);
@@ -71,11 +74,13 @@ export function findExpectationFault(text: string): string | undefined {
 /** Returns how long a run of a schedule should take. @param due  the state of the schedule; of the host, if each has one */
 export function getExpectation({ expect }: Expecting, due: Usual | undefined): Expectation {
   if (expect === undefined) return {};
-  if (expect !== AUTO) {
+  if (expect !== AUTO_BOUND) {
     const parsed = parseExpectation(expect);
     return "value" in parsed ? parsed.value : {};
   }
-  return due?.usual === undefined ? {} : { most: Math.max(SHORTEST_BOUND, FACTOR * due.usual) };
+  return due?.usual === undefined
+    ? {}
+    : { most: Math.max(SHORTEST_BOUND, USUAL_DURATION_FACTOR * due.usual) };
 }
 
 /** Formats it for people: `5s to 20m`; undefined without bounds. */
@@ -102,8 +107,8 @@ export function updateUsual<State extends Usual>(
   due: State,
   runs: readonly Timed[],
 ): State {
-  if (expect !== AUTO && due.usual === undefined) return due;
-  const usual = expect === AUTO ? computeUsual(runs) : undefined;
+  if (expect !== AUTO_BOUND && due.usual === undefined) return due;
+  const usual = expect === AUTO_BOUND ? computeUsual(runs) : undefined;
   const { usual: _, ...rest } = due;
   return { ...rest, ...(usual !== undefined && { usual }) } as State;
 }
@@ -111,10 +116,10 @@ export function updateUsual<State extends Usual>(
 /** Returns the median duration of the last successes, ms; undefined if there are too few. */
 function computeUsual(runs: readonly Timed[]): number | undefined {
   const durations = runs
-    .slice(0, OUTCOMES)
+    .slice(0, MAX_EXAMINED_OUTCOMES)
     .flatMap(({ result, startedAt, endedAt }) =>
       result === "ok" && startedAt !== undefined ? [Math.max(0, endedAt - startedAt)] : [],
     )
     .sort((a, b) => a - b);
-  return durations.length < SUCCESSES ? undefined : durations[Math.floor((durations.length - 1) / 2)];
+  return durations.length < MIN_SUCCESSES ? undefined : durations[Math.floor((durations.length - 1) / 2)];
 }

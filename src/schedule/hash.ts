@@ -1,4 +1,4 @@
-import { hash } from "../base/hash.ts";
+import { hash } from "../core/base/hash.ts";
 
 /** Returns a part of `most` that is constant per key. Spreads schedules that are due at the same time. Both in ms. */
 export function computeJitter(key: string, most: number): number {

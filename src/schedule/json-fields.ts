@@ -1,5 +1,5 @@
-import { isCount, isJsonObject, parseJson } from "../base/parse-json.ts";
-import { clean } from "../base/text.ts";
+import { isCount, isJsonObject, parseJson } from "../core/base/parse-json.ts";
+import { clean } from "../core/base/text.ts";
 import { NotSupportedError } from "./errors.ts";
 
 /**

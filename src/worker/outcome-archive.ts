@@ -1,5 +1,5 @@
-import { type ArchiveOptions, type ArchivePorts, ArchiveWriter } from "../output/archive.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import { type ArchiveOptions, type ArchivePorts, ArchiveWriter } from "../site/output/archive.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Archives the outcomes that etcd's histories of schedules have too. Never throws. */

@@ -1,4 +1,4 @@
-import { createRunTrace, readTraceContext, type TraceContext } from "../base/trace.ts";
+import { createRunTrace, readTraceContext, type TraceContext } from "../core/base/trace.ts";
 import type { Definition } from "../schedule/definition.ts";
 
 /** Returns the trace of whoever added the schedule: it is in the variables of the definition. */

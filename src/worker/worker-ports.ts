@@ -1,10 +1,10 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Random } from "../base/random.ts";
-import type { ObserverPorts } from "../observe/ports.ts";
-import type { RetentionLimits } from "../operate/retention.ts";
-import type { OutputStorage } from "../output/output-keeper.ts";
-import type { CommandHost } from "../process/guarded-command/command.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { Log } from "../core/base/log.ts";
+import type { Random } from "../core/base/random.ts";
+import type { CommandHost } from "../core/process/guarded-command/command.ts";
+import type { ObserverPorts } from "../site/observe/ports.ts";
+import type { RetentionLimits } from "../site/operate/retention.ts";
+import type { OutputStorage } from "../site/output/output-keeper.ts";
 
 /** Dependencies of workers. */
 export interface SchedulePorts extends ObserverPorts {

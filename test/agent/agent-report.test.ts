@@ -2,11 +2,11 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { keepAgentReport } from "../../src/agent/agent.impl.ts";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { SessionLost } from "../../src/etcd/session/session.ts";
-import { parseAgentReport } from "../../src/protocol/agent-record.ts";
-import type { KeyValue, Txn } from "../../src/protocol/txn.ts";
-import { keys } from "../protocol/samples.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { SessionLost } from "../../src/core/etcd/session/session.ts";
+import { parseAgentReport } from "../../src/core/protocol/agent-record.ts";
+import type { KeyValue, Txn } from "../../src/core/protocol/txn.ts";
+import { keys } from "../core/protocol/samples.ts";
 
 const INCARNATION = "a".repeat(16);
 const KEY = keys.agentReport("web1.example.com", INCARNATION);

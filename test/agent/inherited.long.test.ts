@@ -9,8 +9,8 @@ import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { readProcess } from "../../src/process/guarded-command/processes.ts";
-import { findGuardians } from "../process/helpers.ts";
+import { readProcess } from "../../src/core/process/guarded-command/processes.ts";
+import { findGuardians } from "../core/process/helpers.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;

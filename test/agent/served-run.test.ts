@@ -6,8 +6,8 @@ import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { AGENT_REQUEST } from "../../src/process/agent-socket/wire.ts";
-import { FakeLauncher } from "../process/agent-socket/fake-launcher.ts";
+import { AGENT_REQUEST } from "../../src/core/process/agent-socket/wire.ts";
+import { FakeLauncher } from "../core/process/agent-socket/fake-launcher.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;

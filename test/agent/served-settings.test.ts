@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { findDifferentSetting } from "../../src/agent/serve-call.ts";
-import type { Call } from "../../src/commands/command.ts";
-import { findForeignPath } from "../../src/commands/run/call-note.ts";
-import { createCall } from "../../src/commands/run/execute-run.ts";
-import { resolveConfig } from "../../src/config/config.ts";
-import type { Flags } from "../../src/config/layers.ts";
+import { createCall } from "../../src/cli/commands/run/execute-run.ts";
+import { findForeignPath } from "../../src/cli/frame/call-note.ts";
+import type { Call } from "../../src/cli/frame/command.ts";
+import { resolveConfig } from "../../src/core/config/config.ts";
+import type { Flags } from "../../src/core/config/layers.ts";
 
 const readFile = () => undefined;
 const resolveFlags = (flags: Flags) => resolveConfig({ flags, readFile }).values;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { keepSocket } from "../../src/agent/agent.impl.ts";
 import type { AgentContext } from "../../src/agent/agent-context.ts";
-import type { AgentListener } from "../../src/process/agent-socket/listener.ts";
-import type { PathCheck } from "../../src/process/agent-socket/listening-socket.ts";
+import type { AgentListener } from "../../src/core/process/agent-socket/listener.ts";
+import type { PathCheck } from "../../src/core/process/agent-socket/listening-socket.ts";
 
 const FOUND: PathCheck = { state: "found" };
 const lose = (why: string): PathCheck => ({ state: "lost", path: "/run/agent.sock", why });

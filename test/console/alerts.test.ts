@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import { drainOf, NOW, stand } from "../state/pictures.ts";
-import { SnapshotFollower } from "../state/snapshot-follower.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
+import { drainOf, NOW, stand } from "../site/state/pictures.ts";
+import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 
 /** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */
 function watch(row: WatchedRow) {

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
+import { findPage } from "../../src/cli/views/problems.ts";
 import { canShowLinks, FileLinks } from "../../src/console/file-links.ts";
-import { PROBLEM_KINDS } from "../../src/state/problem.ts";
-import { findPage } from "../../src/views/problems.ts";
+import { PROBLEM_KINDS } from "../../src/site/state/problem.ts";
 
 describe("a terminal", () => {
   const colours = { TERM: "xterm-256color" };

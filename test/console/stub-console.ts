@@ -1,5 +1,5 @@
 import { createElement, type ReactNode } from "react";
-import { COMMANDS } from "../../src/commands/registry.ts";
+import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import type { ConsoleApp } from "../../src/console/console-app.ts";
 import { ConsoleContext } from "../../src/console/context.tsx";
 import { ConsoleTable } from "../../src/console/data/console-table.ts";
@@ -10,9 +10,9 @@ import { Overlays } from "../../src/console/parts/overlays.ts";
 import { type ConsoleState, createInitialState } from "../../src/console/state/console-state.ts";
 import { computeLayout } from "../../src/console/state/layout.ts";
 import { getTheme } from "../../src/console/theme/theme.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/site/state/snapshot-builder.ts";
 
 /** The state of a console that shows its locks, as a new one shows its overview. */
 export function createLocksState(): ConsoleState {

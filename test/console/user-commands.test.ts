@@ -5,8 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/commands/registry.ts";
-import { COMMAND_VARIABLES, userCommands } from "../../src/config/user-commands.ts";
+import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {
   buildUserCommand,
@@ -14,9 +13,10 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
-import { pictureOf, runOf, stand } from "../state/pictures.ts";
-import { subjectOf } from "../state/subjects.ts";
-import { running } from "../views/schedules.ts";
+import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
+import { running } from "../cli/views/schedules.ts";
+import { pictureOf, runOf, stand } from "../site/state/pictures.ts";
+import { subjectOf } from "../site/state/subjects.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../../src/base/errors.ts";
+import { ConfigError } from "../../src/core/base/errors.ts";
 import { CLAIM_OPTIONS } from "../../src/library/claims.ts";
 import { INSTANT, parseArgument, parseOptions } from "../../src/library/options-schema.ts";
 

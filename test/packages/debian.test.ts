@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { EXIT } from "../../src/base/errors.ts";
+import { EXIT } from "../../src/core/base/errors.ts";
 import { BareRoot, OWN_ARCHITECTURE } from "./bare-root.ts";
 import { OLD_VERSION } from "./build-packages.ts";
 import { explainNoBareRoot, explainNoEmulation } from "./requirements.ts";

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { HOSTS, listDemoHosts } from "../../scripts/demo/hosts.ts";
 import { JOBS } from "../../scripts/demo/jobs.ts";
 import { NamedRandom } from "../../scripts/demo/named-random.ts";
-import { findNameFault } from "../../src/base/text.ts";
-import { parseLeases } from "../../src/fleet/lease-spec.ts";
-import { createMacros } from "../../src/fleet/macros.ts";
+import { findNameFault } from "../../src/core/base/text.ts";
+import { parseLeases } from "../../src/core/fleet/lease-spec.ts";
+import { createMacros } from "../../src/core/fleet/macros.ts";
 
 describe("the playground's rota", () => {
   it("draws the same for the same seed and name, and else something else", () => {

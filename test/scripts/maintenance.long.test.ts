@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
-import { type Drain, parseDrain } from "../../src/protocol/drain.ts";
+import { type Drain, parseDrain } from "../../src/core/protocol/drain.ts";
 import { Account } from "./script.ts";
 
 const cluster = TestCluster.startForFile();

@@ -1,5 +1,5 @@
 /** Sample events of a worker. */
-import type { Log, LogFields } from "../../src/base/log.ts";
+import type { Log, LogFields } from "../../src/core/base/log.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import { type LogFields, silentLog } from "../../src/base/log.ts";
-import { createGuardianHost } from "../../src/process/host.ts";
-import { realRandom } from "../../src/process/random.ts";
+import { type LogFields, silentLog } from "../../src/core/base/log.ts";
+import { createGuardianHost } from "../../src/core/process/host.ts";
+import { realRandom } from "../../src/core/process/random.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
 import { type ScheduledTask, TaskLost } from "../../src/worker/handler.ts";
 import type { HandlerPorts } from "../../src/worker/worker-ports.ts";
-import { clock, createMark } from "../process/helpers.ts";
+import { clock, createMark } from "../core/process/helpers.ts";
 
 export interface HandlerFixture {
   mark: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRealClock } from "../../src/process/clock.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
 import { InterruptibleSleep } from "../../src/worker/timer-queue.ts";
 
 const LONG = 1_000_000;

@@ -1,12 +1,12 @@
 /** A real etcd with schedules on it, and workers in this process whose wall clock the test sets. */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import type { Store } from "../../src/etcd/store.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys, type Keys } from "../../src/protocol/keys.ts";
-import type { Op, Txn } from "../../src/protocol/txn.ts";
+import type { Clock } from "../../src/core/base/clock.ts";
+import { silentLog } from "../../src/core/base/log.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys, type Keys } from "../../src/core/protocol/keys.ts";
+import type { Op, Txn } from "../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../src/schedule/state/due-transitions.ts";
@@ -21,7 +21,7 @@ import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../src/worker/handler.ts";
 import { Poller, type PollerOptions } from "../../src/worker/polling/poller.ts";
 import type { SchedulePorts } from "../../src/worker/worker-ports.ts";
-import { StoredKeys } from "../operate/stored-keys.ts";
+import { StoredKeys } from "../site/operate/stored-keys.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
 export class SettableClock implements Clock {

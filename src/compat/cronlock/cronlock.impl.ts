@@ -1,20 +1,20 @@
-import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import type { LogFields } from "../../base/log.ts";
-import { clean, quoteText } from "../../base/text.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { type LogSink, openLog } from "../../commands/logging.ts";
 import {
   createCall,
   executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/execute-run.ts";
-import { resolveConfig } from "../../config/config.ts";
-import type { Env } from "../../config/files.ts";
-import { createValueLayer } from "../../config/layers.ts";
-import type { Settings } from "../../config/settings.ts";
+} from "../../cli/commands/run/execute-run.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { type LogSink, openLog } from "../../cli/frame/logging.ts";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import type { LogFields } from "../../core/base/log.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import type { Env } from "../../core/config/files.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
+import type { Settings } from "../../core/config/settings.ts";
 import { formatLogTime, hasEndpoints } from "../front-end.ts";
 import { CRONLOCK_CODES } from "./cronlock.ts";
 import {

@@ -1,4 +1,4 @@
-import { type ArgumentTable, declareCommand } from "../../commands/command.ts";
+import { type ArgumentTable, declareCommand } from "../../cli/frame/command.ts";
 
 /** Exit codes of cronlock and golock. Other codes are those of the command. */
 export const CRONLOCK_CODES = { refused: 200, failure: 201, timeout: 202 } as const;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { formatDuration } from "../../base/duration.ts";
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { clean, collectTexts, quoteText } from "../../base/text.ts";
-import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
+import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../core/config/settings.ts";
 import type { LineTranslator, ToolFiles } from "../front-end.ts";
 import { CRONLOCK_CODES } from "./cronlock.ts";
 import {

@@ -1,13 +1,13 @@
-import { formatDuration } from "../../base/duration.ts";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { reset } from "../../commands/act/reset.ts";
-import type { CommandIo } from "../../commands/command.ts";
-import { executeCommand } from "../../commands/command-line/execute-command.ts";
-import { resolveConfig } from "../../config/config.ts";
-import type { Env } from "../../config/files.ts";
-import { createValueLayer } from "../../config/layers.ts";
-import { getEnvVariableName, type SettingKey } from "../../config/settings.ts";
+import { reset } from "../../cli/commands/act/reset.ts";
+import type { CommandIo } from "../../cli/frame/command.ts";
+import { executeCommand } from "../../cli/frame/command-line/execute-command.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import type { Env } from "../../core/config/files.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
+import { getEnvVariableName, type SettingKey } from "../../core/config/settings.ts";
 import type { CronlockLog } from "./cronlock.impl.ts";
 import { CRONLOCK_CODES } from "./cronlock.ts";
 import type { CronlockOptions, RequestedSettings } from "./options.ts";
@@ -18,7 +18,7 @@ const LEAST_PATIENCE = 90_000;
  * Maximum number of attempts. The holder may change between reading and resetting; the tools delete the lock of any
  * holder.
  */
-const ATTEMPTS = 5;
+const MAX_RESET_ATTEMPTS = 5;
 /** Settings that apply only to runs. */
 const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExitCode"];
 
@@ -53,7 +53,7 @@ export async function resetLock(
     for (const line of output) log.debug(line.trim());
     if (code === EXIT.ok) return CRONLOCK_CODES.refused;
     if (code > 128) return code; // ended by a signal
-    if (code !== EXIT.changed || attempt === ATTEMPTS)
+    if (code !== EXIT.changed || attempt === MAX_RESET_ATTEMPTS)
       throw new SignalboxError(code, `the lock ${parsed.lock} was not reset: ${output.join(" ").trim()}`);
   }
 }

@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { quotePosixWord } from "../../base/shell.ts";
-import { clean, formatShortList, pluralize, quoteText } from "../../base/text.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { replaceFileText } from "../../commands/documents.ts";
-import { findCommandName, removeReleaseNames } from "../../syntax/command-name.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { replaceFileText } from "../../cli/frame/documents.ts";
+import { findCommandName, removeReleaseNames } from "../../cli/syntax/command-name.ts";
 import {
   type CronJob,
   type CrontabFault,
   type CrontabFormat,
   guessCrontabFormat,
   parseCrontab,
-} from "../../syntax/crontab.ts";
-import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { findLockingPrograms } from "../../syntax/line-commands.ts";
-import { hasToolName } from "../../syntax/lock-tools.ts";
-import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
-import { ASSIGNMENT } from "../../syntax/shell-wrappers.ts";
+} from "../../cli/syntax/crontab.ts";
+import { findHostMaintenance } from "../../cli/syntax/host-maintenance.ts";
+import { findLockingPrograms } from "../../cli/syntax/line-commands.ts";
+import { hasToolName } from "../../cli/syntax/lock-tools.ts";
+import { parseShellCommands, type ShellCommand } from "../../cli/syntax/shell-parser.ts";
+import { ASSIGNMENT } from "../../cli/syntax/shell-wrappers.ts";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { quotePosixWord } from "../../core/base/shell.ts";
+import { clean, formatShortList, pluralize, quoteText } from "../../core/base/text.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import type { ToolFiles } from "../front-end.ts";
 import type { MigrateCrontabFlags } from "./crontab.ts";

@@ -1,4 +1,4 @@
-import { declareCommand, declareFlags, type FlagsOf } from "../../commands/command.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../cli/frame/command.ts";
 
 const MIGRATE_CRONTAB_FLAGS = declareFlags({
   "--check":

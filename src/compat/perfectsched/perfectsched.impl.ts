@@ -1,12 +1,12 @@
-import { UsageError } from "../../base/errors.ts";
-import { clean, collectTexts } from "../../base/text.ts";
-import { VERSION } from "../../base/version.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { parseCall } from "../../commands/command-line/parse-call.ts";
-import { scheduleAdd } from "../../commands/schedule/change.ts";
-import { listCronNotes } from "../../commands/schedule/perfectsched.ts";
-import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
+import { scheduleAdd } from "../../cli/commands/schedule/change.ts";
+import { listCronNotes } from "../../cli/commands/schedule/perfectsched.ts";
+import { AlreadyExistsError, NotFoundError } from "../../cli/commands/schedule/sheets.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { parseCall } from "../../cli/frame/command-line/parse-call.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
+import { VERSION } from "../../core/base/version.ts";
 import {
   type AddCommand,
   findHandlerFile,
@@ -18,9 +18,9 @@ import {
 } from "./options.ts";
 
 /** Exit code for all errors. */
-const FAILED = 1;
+const FAILED_EXIT_CODE = 1;
 /** Exit codes above this are those of signals. */
-const SIGNALLED = 128;
+const SIGNAL_EXIT_BASE = 128;
 
 export const execute: CommandExecutor = async (call, io) => {
   const line = parsePerfectschedLine(call.args, io.env.RAILS_ENV);
@@ -31,15 +31,15 @@ export const execute: CommandExecutor = async (call, io) => {
     }
     if ("usage" in line) {
       io.writeOutput(line.why === undefined ? USAGE : `${USAGE}\nerror: ${clean(line.why)}\n`);
-      return FAILED;
+      return FAILED_EXIT_CODE;
     }
     const setup = readPerfectschedConfig(line.config, line.environment, io.env);
     for (const note of setup.notes) writeMessage(io, `note: ${note}`);
     const code = await runPerfectsched({ line, setup, io });
-    return code === 0 || code > SIGNALLED ? code : FAILED;
+    return code === 0 || code > SIGNAL_EXIT_BASE ? code : FAILED_EXIT_CODE;
   } catch (error) {
     writeMessage(io, formatError(error, "command" in line ? line.command : undefined));
-    return FAILED;
+    return FAILED_EXIT_CODE;
   }
 };
 
@@ -55,18 +55,18 @@ async function runPerfectsched(job: PerfectschedRun): Promise<number> {
   const { command } = line;
   switch (command.name) {
     case "list": {
-      const { listSchedules } = await import("../../commands/schedule/perfectsched-list.ts");
+      const { listSchedules } = await import("../../cli/commands/schedule/perfectsched-list.ts");
       return await listSchedules(buildCall(setup, [], {}), io);
     }
     case "add":
       return await addSchedule(command, job);
     case "delete": {
-      const { deleteSchedules } = await import("../../commands/schedule/change.impl.ts");
+      const { deleteSchedules } = await import("../../cli/commands/schedule/change.impl.ts");
       const call = buildCall(setup, [command.key], { yes: true } as const);
       return await deleteSchedules.execute(call, silenceOutput(io));
     }
     case "init": {
-      const { initHost } = await import("../../commands/check/doctor.impl.ts");
+      const { initHost } = await import("../../cli/commands/check/doctor.impl.ts");
       return await initHost(buildCall(setup, [], {}), io);
     }
     case "run":
@@ -98,7 +98,7 @@ async function addSchedule(command: AddCommand, { setup, io }: PerfectschedRun):
   const { flags } = parseCall(scheduleAdd, ["KEY", ...options]);
   for (const note of [...listCronNotes({ cron, timezone }, Date.now()), ...buildZoneNotes(command, setup)])
     writeMessage(io, `note: ${note}`);
-  const { addRecurring } = await import("../../commands/schedule/change.impl.ts");
+  const { addRecurring } = await import("../../cli/commands/schedule/change.impl.ts");
   return await addRecurring.execute(
     buildCall(setup, [key, type === undefined || type === "" ? "-" : type, cron], flags),
     silenceOutput(io),
@@ -116,7 +116,7 @@ async function runWorker(name: string, { line, setup, io }: PerfectschedRun): Pr
   const { settings, log, retryWait, keys } = setup;
   const { file, environment, notes } = findHandlerFile(line, name, setup);
   for (const note of notes) writeMessage(io, `note: ${note}`);
-  const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
+  const { runWorker: work } = await import("../../cli/commands/schedule/worker.impl.ts");
   const call = {
     ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
     settings: { ...settings, ...(log !== undefined && { logFile: log }) },

@@ -1,5 +1,5 @@
-import { EXIT } from "../../base/errors.ts";
-import { declareCommand } from "../../commands/command.ts";
+import { declareCommand } from "../../cli/frame/command.ts";
+import { EXIT } from "../../core/base/errors.ts";
 
 export const perfectsched = declareCommand({
   id: "perfectsched",

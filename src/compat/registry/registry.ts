@@ -1,4 +1,4 @@
-import type { Command } from "../../commands/command.ts";
+import type { Command } from "../../cli/frame/command.ts";
 import { migrateCrontabCommand } from "../migrate/crontab.ts";
 import { perfectsched } from "../perfectsched/perfectsched.ts";
 import { RUNNERS } from "./runners.ts";

@@ -1,4 +1,4 @@
-import type { Command } from "../../commands/command.ts";
+import type { Command } from "../../cli/frame/command.ts";
 import { cronlock, golock } from "../cronlock/cronlock.ts";
 import { switchman } from "../switchman/switchman.ts";
 import { zooLocked } from "../zoo-locked/zoo-locked.ts";

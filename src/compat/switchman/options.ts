@@ -1,15 +1,15 @@
-import { formatDuration } from "../../base/duration.ts";
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { clean, collectTexts, quoteText } from "../../base/text.ts";
-import { resolveConfig } from "../../config/config.ts";
-import { type Env, parseConfigObject } from "../../config/files.ts";
-import { thisMachine } from "../../config/machine.ts";
-import { getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
-import { computeSmallestTtl } from "../../config/ttl.ts";
-import { evaluateExpression, type MacroLookup } from "../../fleet/arithmetic.ts";
-import { readHostFacts } from "../../fleet/host.ts";
-import { createMacros } from "../../fleet/macros.ts";
-import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
+import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import { type Env, parseConfigObject } from "../../core/config/files.ts";
+import { thisMachine } from "../../core/config/machine.ts";
+import { getFlagName, SETTINGS, type SettingKey } from "../../core/config/settings.ts";
+import { computeSmallestTtl } from "../../core/config/ttl.ts";
+import { evaluateExpression, type MacroLookup } from "../../core/fleet/arithmetic.ts";
+import { readHostFacts } from "../../core/fleet/host.ts";
+import { createMacros } from "../../core/fleet/macros.ts";
 import type { LineTranslator } from "../front-end.ts";
 
 /** The value of a signalbox setting, and its source. */
@@ -208,7 +208,7 @@ function createValueError(where: string, key: string, value: unknown, wanted: st
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type SwitchmanLevel = (typeof LEVELS)[number];
 
-const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
+const SHORT_OPTIONS: Readonly<Record<string, SwitchmanLevel>> = {
   warn: "warning",
   err: "error",
   crit: "critical",
@@ -217,7 +217,10 @@ const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
 
 /** Finds a level by its name or its short name. */
 function findSwitchmanLevel(name: string): SwitchmanLevel | undefined {
-  return LEVELS.find((level) => level === name) ?? (Object.hasOwn(SHORT, name) ? SHORT[name] : undefined);
+  return (
+    LEVELS.find((level) => level === name) ??
+    (Object.hasOwn(SHORT_OPTIONS, name) ? SHORT_OPTIONS[name] : undefined)
+  );
 }
 
 /** Whether `level` is at least as high as `least`. */

@@ -1,24 +1,24 @@
 import { writeSync } from "node:fs";
-import { parseDuration } from "../../base/duration.ts";
-import { ConfigError, EXIT, SignalboxError } from "../../base/errors.ts";
-import type { LogFields } from "../../base/log.ts";
-import { clean } from "../../base/text.ts";
-import { VERSION } from "../../base/version.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { type LogSink, openForAppend } from "../../commands/logging.ts";
 import {
   createCall,
   executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/execute-run.ts";
-import { findQueuedRun } from "../../commands/run/queued.ts";
-import { resolveConfig } from "../../config/config.ts";
-import type { Env, FileReader } from "../../config/files.ts";
-import { createValueLayer } from "../../config/layers.ts";
-import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
+} from "../../cli/commands/run/execute-run.ts";
+import { findQueuedRun } from "../../cli/commands/run/queued.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { type LogSink, openForAppend } from "../../cli/frame/logging.ts";
+import { parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
+import type { LogFields } from "../../core/base/log.ts";
+import { clean } from "../../core/base/text.ts";
+import { VERSION } from "../../core/base/version.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import type { Env, FileReader } from "../../core/config/files.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
 import { formatLogTime, hasEndpoints, readPlainFile } from "../front-end.ts";
 import {
   buildSwitchmanOptions,
@@ -30,10 +30,10 @@ import {
   type SwitchmanLevel,
   type SwitchmanOptions,
 } from "./options.ts";
-import { DIED, switchman } from "./switchman.ts";
+import { DIED_EXIT_CODE, switchman } from "./switchman.ts";
 
 /** The version of switchman that is emulated. */
-const LIKE = "1.16";
+const EMULATED_VERSION = "1.16";
 
 export const execute: CommandExecutor = async ({ args }, io) => {
   try {
@@ -41,15 +41,15 @@ export const execute: CommandExecutor = async ({ args }, io) => {
     return call.asks === undefined ? await runSwitchman(call, io) : await printHelpOrVersion(call.asks, io);
   } catch (error) {
     io.writeError(`switchman: ${clean(explainError(error).message.replace(/^switchman: /, ""))}\n`);
-    return DIED;
+    return DIED_EXIT_CODE;
   }
 };
 
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
 async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
-  const { renderCommandHelp, computeHelpWidth } = await import("../../commands/command-line/help.ts");
+  const { renderCommandHelp, computeHelpWidth } = await import("../../cli/frame/command-line/help.ts");
   if (asks === "help") io.writeOutput(renderCommandHelp(switchman, computeHelpWidth(io.terminal)));
-  else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
+  else io.writeOutput(`switchman ${EMULATED_VERSION} (signalbox ${VERSION})\n`);
   return EXIT.undone;
 }
 
@@ -131,13 +131,13 @@ function reportRefusal(
       return EXIT.ok;
     case "timeout":
       log.write("critical", "Reached timeout while waiting for resources");
-      return DIED;
+      return DIED_EXIT_CODE;
     case "unmet": // switchman has no conditions
     case "evicted":
     case "gone":
     case "lapsed":
       log.write("critical", "Lost position in queue");
-      return DIED;
+      return DIED_EXIT_CODE;
   }
 }
 
@@ -150,7 +150,7 @@ export function reportSwitchmanFailure(
   const { exitCode, message } = explainError(error);
   const code = error instanceof SignalboxError ? FAILED_START[exitCode] : undefined;
   log.write("critical", code === undefined ? message : `Failed to exec <${command.join(" ")}>: ${message}`);
-  return code ?? DIED;
+  return code ?? DIED_EXIT_CODE;
 }
 
 /** Builds the run of a switchman line. @throws ConfigError if no endpoints are configured */

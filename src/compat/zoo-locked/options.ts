@@ -1,5 +1,5 @@
-import { UsageError } from "../../base/errors.ts";
-import { collectTexts, quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { collectTexts, quoteText } from "../../core/base/text.ts";
 import type { LineTranslator } from "../front-end.ts";
 
 /** A line of zoo-locked in terms of signalbox, for the front end and for `migrate crontab`. */

@@ -1,11 +1,16 @@
 import { lookup } from "node:dns/promises";
 import { setTimeout } from "node:timers/promises";
-import { EXIT } from "../../base/errors.ts";
-import { clean, collectTexts } from "../../base/text.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { createCall, executeRun, type RunRefusal, type RunResult } from "../../commands/run/execute-run.ts";
-import { createValueLayer } from "../../config/layers.ts";
+import {
+  createCall,
+  executeRun,
+  type RunRefusal,
+  type RunResult,
+} from "../../cli/commands/run/execute-run.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import { hasEndpoints } from "../front-end.ts";
 import {
@@ -14,7 +19,7 @@ import {
   parseZooLockedOptions,
   type ZooLockedOptions,
 } from "./options.ts";
-import { INVALID } from "./zoo-locked.ts";
+import { INVALID_EXIT_CODE } from "./zoo-locked.ts";
 
 /** ENOENT, the exit code if a host's name does not resolve. */
 const UNKNOWN_HOST = 2;
@@ -93,7 +98,7 @@ function toExitCode(code: number): number {
   const passedOver: number[] = [EXIT.unreachable, EXIT.permission, EXIT.io];
   if (passedOver.includes(code)) return EXIT.ok;
   const isOfShell = code === EXIT.notFound || code === EXIT.notExecutable;
-  return isOfShell || code === EXIT.internal ? code : INVALID;
+  return isOfShell || code === EXIT.internal ? code : INVALID_EXIT_CODE;
 }
 
 /**

@@ -1,10 +1,10 @@
-import { formatInstant } from "../../base/duration.ts";
-import { clean } from "../../base/text.ts";
-import { buildSiteConfig, formatSiteJson } from "../../commands/configure/site-fields.ts";
-import type { SiteDocument } from "../../operate/site.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
-import { type Subject, toActionable } from "../../state/subject.ts";
-import { formatEventText } from "../../views/event.ts";
+import { buildSiteConfig, formatSiteJson } from "../../cli/commands/configure/site-fields.ts";
+import { formatEventText } from "../../cli/views/event.ts";
+import { formatInstant } from "../../core/base/duration.ts";
+import { clean } from "../../core/base/text.ts";
+import type { SiteDocument } from "../../site/operate/site.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
+import { type Subject, toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import { openDialog } from "../overlays/Dialog.tsx";

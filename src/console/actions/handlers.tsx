@@ -1,9 +1,9 @@
-import { cleanToWidth } from "../../base/display-width.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { formatJsonDocument } from "../../commands/json-output.ts";
-import { ROW_COMMANDS } from "../../commands/registry.ts";
-import { toActionable } from "../../state/subject.ts";
-import { buildRerunSection } from "../../views/queues.ts";
+import { ROW_COMMANDS } from "../../cli/commands/registry.ts";
+import { formatJsonDocument } from "../../cli/frame/json-output.ts";
+import { buildRerunSection } from "../../cli/views/queues.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
@@ -343,7 +343,7 @@ function splitAltChord({ keymap, overlays }: ConsoleApp, event: InputEvent): Inp
 }
 
 /** Keys that run the same action everywhere. */
-const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
+const GLOBAL_CHORDS: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
 
 /** Actions that hand the text of an overlay to another program. */
 const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
@@ -351,7 +351,7 @@ const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
 function handleKey(app: ConsoleApp, event: InputEvent): void {
   const { overlays, keymap } = app;
   const id = event.kind === "key" ? keymap.findAction(event.chord, "list") : undefined;
-  const isEverywhere = event.kind === "key" && EVERYWHERE.has(event.chord);
+  const isEverywhere = event.kind === "key" && GLOBAL_CHORDS.has(event.chord);
   // In an overlay with fields, the key is a letter.
   const isForText = overlays.text?.listLines !== undefined && ON_TEXTS.has(id ?? "");
   if (overlays.top !== undefined && !isEverywhere && !isForText) return overlays.handleInput(event);

@@ -1,6 +1,6 @@
-import { buildQueueId } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
-import { ETCD_REMEDY } from "../../views/problems.ts";
+import { ETCD_REMEDY } from "../../cli/views/problems.ts";
+import { buildQueueId } from "../../site/state/snapshot.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
 import { openRemedy, openTarget } from "../overlays/Dialog.tsx";

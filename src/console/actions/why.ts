@@ -1,6 +1,6 @@
-import { findNamedQueue } from "../../state/snapshot.ts";
-import { toActionable } from "../../state/subject.ts";
-import { findLastExpected } from "../../state/why-then.ts";
+import { findNamedQueue } from "../../site/state/snapshot.ts";
+import { toActionable } from "../../site/state/subject.ts";
+import { findLastExpected } from "../../site/state/why-then.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { openCommand } from "../overlays/Dialog.tsx";
 import { openOutput } from "../overlays/output.tsx";

@@ -1,27 +1,27 @@
-import { collectTexts } from "../../base/text.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
   buildRowSpans,
+  COLUMN_GAP,
   CORE_PRIORITY,
   type FittedColumn,
   fitColumns,
-  GAP,
   type GridColumn,
   ON_DEMAND,
   shortenColumn,
   spreadColumns,
-} from "../../commands/see/grid.ts";
-import { RowCache } from "../../commands/see/ls/row-cache.ts";
-import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
-import { countThings, type Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
-import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
-import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
-import { createHostMacroView } from "../../views/hosts.ts";
-import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../views/index.ts";
-import { parseSortOrder, SortedRows, type SortOrder } from "../../views/sort.ts";
-import type { AnyView, TableColumn } from "../../views/view.ts";
+} from "../../cli/commands/see/grid.ts";
+import { RowCache } from "../../cli/commands/see/ls/row-cache.ts";
+import type { OutputStyle, TextSpan } from "../../cli/commands/see/paint.ts";
+import { buildExportTable, type ExportTable } from "../../cli/views/export-table.ts";
+import { NO_FILTER, parseRowFilter, type RowFilter } from "../../cli/views/filter.ts";
+import { createHostMacroView } from "../../cli/views/hosts.ts";
+import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
+import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
+import type { AnyView, TableColumn } from "../../cli/views/view.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 
@@ -40,7 +40,7 @@ export interface OutsideRows {
 }
 
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
-const LARGE = 5_000;
+const LARGE_ROW_COUNT = 5_000;
 
 /** The style and the width of a table. */
 type TableLook = OutputStyle & { width: number };
@@ -146,7 +146,7 @@ export class ConsoleTable implements RowList {
 
   /** Whether its rows, or the snapshot that they keep in memory, need many megabytes. */
   get isLarge(): boolean {
-    return Math.max(this.length, this.#sizeOfSnapshot) > LARGE;
+    return Math.max(this.length, this.#sizeOfSnapshot) > LARGE_ROW_COUNT;
   }
 
   /** Releases the rows and the snapshot until the next update. Keeps the widths. */
@@ -288,7 +288,10 @@ export class ConsoleTable implements RowList {
 
 /** Returns the width at which no cell of some columns is cut. */
 function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
-  return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
+  return fitColumns(strips, undefined, false).reduce(
+    (sum, { width }) => sum + width + COLUMN_GAP,
+    -COLUMN_GAP,
+  );
 }
 
 /** Whether a column is on the screen, or why it is not. */
@@ -316,14 +319,14 @@ export function placeTableColumns(
   let left = 0;
   return columns.map(({ column: { id }, width }) => {
     const placed = { id, left, width };
-    left += width + GAP;
+    left += width + COLUMN_GAP;
     return placed;
   });
 }
 
 /** Returns the column whose title is at a position. The gap after a column belongs to it. */
 export function findPlacedColumn(placed: readonly PlacedColumn[], at: number): string | undefined {
-  return placed.find(({ left, width }) => at >= left && at < left + width + GAP)?.id;
+  return placed.find(({ left, width }) => at >= left && at < left + width + COLUMN_GAP)?.id;
 }
 
 /**

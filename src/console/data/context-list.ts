@@ -1,18 +1,18 @@
-import { ConfigError } from "../../base/errors.ts";
-import { collectTexts } from "../../base/text.ts";
 import {
   type ContextSummary,
   describeContexts,
   withCluster,
-} from "../../commands/check/describe-contexts.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/command.ts";
-import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
-import type { ObserverPorts } from "../../observe/ports.ts";
-import { load } from "../../observe/read.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
-import type { Tone } from "../../state/subject.ts";
-import { problemsView } from "../../views/problems.ts";
+} from "../../cli/commands/check/describe-contexts.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/frame/command.ts";
+import { findOverridingVariables, openConnection } from "../../cli/frame/connect.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import { problemsView } from "../../cli/views/problems.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import type { ObserverPorts } from "../../site/observe/ports.ts";
+import { load } from "../../site/observe/read.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
+import type { Tone } from "../../site/state/subject.ts";
 import { TabCounter, type TabCounts } from "./tab-counter.ts";
 
 /** Counts of a cluster. For a cluster with very many keys, only the number of keys. */
@@ -48,13 +48,13 @@ const READ_EVERY = 5_000;
 const PROBE_EVERY = 8_000;
 
 /** Time limits of the first request, with its connection, and of the read of everything after it, ms. */
-const PATIENCE = { answer: 3_000, read: 5_000 };
+const TIMEOUTS_MS = { answer: 3_000, read: 5_000 };
 
 /** A cluster with more keys is not read, because only a few counts are needed. */
 const MOST_KEYS = 20_000;
 
 /** Maximum number of clusters that are probed in a round. */
-const MOST = 16;
+const MAX_PROBED_CLUSTERS = 16;
 
 /** The contexts of the configuration, and whether their clusters answer. */
 export class ContextList {
@@ -150,7 +150,7 @@ export class ContextList {
   async #askOthers(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      for (const { name, config } of this.#listOthers().slice(0, MOST)) {
+      for (const { name, config } of this.#listOthers().slice(0, MAX_PROBED_CLUSTERS)) {
         if (signal.aborted) return;
         if ("fault" in config) continue;
         const state = await this.#ask(config);
@@ -174,12 +174,12 @@ export class ContextList {
     const { store, keys, clock } = cluster;
     const { count } = await store.readRange(
       { ...keys.getFullRange(), countOnly: true },
-      this.#limit(PATIENCE.answer),
+      this.#limit(TIMEOUTS_MS.answer),
     );
     if (count > MOST_KEYS) return { state: "ok", counts: { keys: count } };
     try {
       const builder = new SnapshotBuilder(keys, problemsView.collections);
-      await load(cluster, builder, { signal: this.#limit(PATIENCE.read) });
+      await load(cluster, builder, { signal: this.#limit(TIMEOUTS_MS.read) });
       const counter = new TabCounter(() => clock.now());
       return { state: "ok", counts: counter.countTabs(builder.getSnapshot(), clock.getWallTime()) };
     } catch {

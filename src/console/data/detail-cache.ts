@@ -1,29 +1,33 @@
-import type { CommandContext } from "../../commands/store-command.ts";
-import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import { findClaim } from "../../state/claims.ts";
-import type { SessionLivenessMap } from "../../state/explain.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { type Subject, toActionable } from "../../state/subject.ts";
-import type { Detail, DetailContext } from "../../views/detail.ts";
-import { buildDrainDetail } from "../../views/drains.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
-import { buildHostDetail, findHostState } from "../../views/hosts.ts";
-import { buildQueueDetail } from "../../views/queues.ts";
-import { buildRunDetail } from "../../views/runs.ts";
-import { buildScheduleDetail } from "../../views/schedules.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { Detail, DetailContext } from "../../cli/views/detail.ts";
+import { buildDrainDetail } from "../../cli/views/drains.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../cli/views/groups.ts";
+import { buildHostDetail, findHostState } from "../../cli/views/hosts.ts";
+import { buildQueueDetail } from "../../cli/views/queues.ts";
+import { buildRunDetail } from "../../cli/views/runs.ts";
+import { buildScheduleDetail } from "../../cli/views/schedules.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
+import {
+  type RunnerKey,
+  readRunnerLiveness,
+  selectFirstSessions,
+} from "../../site/observe/runner-liveness.ts";
+import { findClaim } from "../../site/state/claims.ts";
+import type { SessionLivenessMap } from "../../site/state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import { type Subject, toActionable } from "../../site/state/subject.ts";
 import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";
 
 /** Sessions can be read only in the present. */
-const UNKNOWN: SessionLivenessMap = new Map();
+const UNKNOWN_SESSIONS: SessionLivenessMap = new Map();
 
 /** Pause after a cursor move, because more moves may follow, ms. */
-const SETTLE = 120;
+const CURSOR_PAUSE_MS = 120;
 
-const NONE: Snapshot["outcomes"] = new Map();
+const NO_SESSIONS: Snapshot["outcomes"] = new Map();
 
 /** Caches the detail of the selected subject. Builds it again only when one of its inputs changes. */
 export class DetailCache {
@@ -32,7 +36,7 @@ export class DetailCache {
   /** The sessions of the visible runs. */
   #sessions: readonly RunnerKey[] = [];
   #poller: RepeatedRead<SessionLivenessMap> | undefined;
-  #liveness: SessionLivenessMap = UNKNOWN;
+  #liveness: SessionLivenessMap = UNKNOWN_SESSIONS;
   /** The selected schedule and the reader of its outcomes. Reading the outcomes of all schedules would be too much. */
   #schedule: { id: string; past: bigint | undefined; reader?: OutcomeReader } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -68,7 +72,7 @@ export class DetailCache {
         ? undefined
         : new RepeatedRead({
             clock: this.#context.clock,
-            delay: SETTLE,
+            delay: CURSOR_PAUSE_MS,
             pause: POLL_EVERY,
             read: (signal) => this.#readLiveness(wanted, signal),
             onChange: this.#onChange,
@@ -93,7 +97,7 @@ export class DetailCache {
       const ranges = this.#context.keys.listOutcomeRanges(id);
       this.#schedule = { id, past, reader: new OutcomeReader(this.#context, ranges, this.#onChange) };
       this.#onChange();
-    }, SETTLE);
+    }, CURSOR_PAUSE_MS);
   }
 
   /** @param index  index of the row in its table */
@@ -105,8 +109,8 @@ export class DetailCache {
     wall: number,
     past?: PastMoment,
   ): Detail | undefined {
-    const liveness = past === undefined ? this.#getLiveness() : UNKNOWN;
-    const outcomes = this.#schedule?.reader?.outcomes ?? NONE;
+    const liveness = past === undefined ? this.#getLiveness() : UNKNOWN_SESSIONS;
+    const outcomes = this.#schedule?.reader?.outcomes ?? NO_SESSIONS;
     const key = [JSON.stringify(subject), snapshot, Math.floor(wall / 1000), liveness, outcomes, index];
     if (this.#known?.for.every((one, at) => one === key[at]) !== true) {
       const inputs = {

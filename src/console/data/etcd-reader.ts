@@ -1,12 +1,12 @@
-import { formatBriefDuration } from "../../base/duration.ts";
-import { collectTexts } from "../../base/text.ts";
-import { readMembers } from "../../commands/etcd/cluster.impl.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
-import { readSessions } from "../../observe/etcd-cluster.ts";
-import { buildMemberRows } from "../../views/etcd-members.ts";
-import { buildSessionRows } from "../../views/etcd-sessions.ts";
-import { buildUserRows } from "../../views/etcd-users.ts";
-import type { EtcdViewId } from "../../views/index.ts";
+import { readMembers } from "../../cli/commands/etcd/cluster.impl.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import { buildMemberRows } from "../../cli/views/etcd-members.ts";
+import { buildSessionRows } from "../../cli/views/etcd-sessions.ts";
+import { buildUserRows } from "../../cli/views/etcd-users.ts";
+import type { EtcdViewId } from "../../cli/views/index.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import { readSessions } from "../../site/observe/etcd-cluster.ts";
 import { isEtcdTab, type TabId } from "../state/console-state.ts";
 import type { OutsideRows } from "./console-table.ts";
 import { RepeatedRead } from "./outcome-reader.ts";
@@ -63,7 +63,7 @@ async function readMemberRows(context: CommandContext, signal: AbortSignal): Pro
 }
 
 /** Minimum delay of an answer that is shown, ms. */
-const LATE = 2_000;
+const MIN_SHOWN_DELAY_MS = 2_000;
 const NO_ROWS: readonly object[] = [];
 
 /** Reads the rows of the tabs about etcd itself while one of them is shown. Never throws: faults are shown. */
@@ -113,7 +113,7 @@ export class EtcdReader {
     const { value, fault, delay = 0 } = this.#reader ?? {};
     const wrong =
       fault === undefined
-        ? delay > LATE && `no answer for ${formatBriefDuration(delay)}`
+        ? delay > MIN_SHOWN_DELAY_MS && `no answer for ${formatBriefDuration(delay)}`
         : `cannot be read: ${fault}`;
     return { text: collectTexts([value?.summary, wrong]).join("; "), role: wrong ? "problem" : "quiet" };
   }

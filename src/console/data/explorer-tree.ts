@@ -1,7 +1,13 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
-import { collectTexts } from "../../base/text.ts";
-import type { Drain } from "../../protocol/drain.ts";
-import { buildProblemId, formatQueueName, type Problem } from "../../state/problem.ts";
+import { getStateTone, shortenOwner, shortenResourceName } from "../../cli/views/columns.ts";
+import { shortenAlarm } from "../../cli/views/etcd-members.ts";
+import { listKnownHosts } from "../../cli/views/hosts.ts";
+import { selectFirst } from "../../cli/views/overview.ts";
+import { buildQueueRow } from "../../cli/views/queues.ts";
+import { buildScheduleRows, getScheduleTone } from "../../cli/views/schedules.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import type { Drain } from "../../core/protocol/drain.ts";
+import { buildProblemId, formatQueueName, type Problem } from "../../site/state/problem.ts";
 import {
   computeQueueTally,
   computeShares,
@@ -10,16 +16,10 @@ import {
   type ResourceShare,
   type ResourceShares,
   renderShareBar,
-} from "../../state/shares.ts";
-import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import type { Tone } from "../../state/subject.ts";
-import { buildViewContext, type ViewContext } from "../../state/view-context.ts";
-import { getStateTone, shortenOwner, shortenResourceName } from "../../views/columns.ts";
-import { shortenAlarm } from "../../views/etcd-members.ts";
-import { listKnownHosts } from "../../views/hosts.ts";
-import { selectFirst } from "../../views/overview.ts";
-import { buildQueueRow } from "../../views/queues.ts";
-import { buildScheduleRows, getScheduleTone } from "../../views/schedules.ts";
+} from "../../site/state/shares.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import type { Tone } from "../../site/state/subject.ts";
+import { buildViewContext, type ViewContext } from "../../site/state/view-context.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 import type { ClusterCounts, ListedContext } from "./context-list.ts";
@@ -66,7 +66,7 @@ export class ExplorerTree implements RowList {
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
     this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs, signs), etcd];
-    for (const node of this.nodes.slice(0, MEASURED))
+    for (const node of this.nodes.slice(0, MAX_MEASURED_LINES))
       this.wantedWidth = Math.max(this.wantedWidth, computeNodeWidth(node));
   }
 
@@ -85,7 +85,7 @@ export class ExplorerTree implements RowList {
 }
 
 /** Number of lines whose width is measured. */
-const MEASURED = 500;
+const MAX_MEASURED_LINES = 500;
 
 /** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
 function computeNodeWidth({ depth, label, note }: TreeNode): number {
@@ -371,9 +371,9 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
 }
 
 /** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */
-const SEVERAL = 30;
+const MAX_OPEN_LOCKS = 30;
 /** The maximum number of schedule nodes. */
-const MANY = 200;
+const MAX_SCHEDULE_NODES = 200;
 
 const [FEW, ALL] = [
   new Set([ATTENTION, "resources", "clusters"]),
@@ -382,7 +382,7 @@ const [FEW, ALL] = [
 
 /** Returns the nodes that are unfolded until the user changes them. */
 export function getDefaultUnfolded({ locks = 0 }: TabCounts): ReadonlySet<string> {
-  return locks > SEVERAL ? FEW : ALL;
+  return locks > MAX_OPEN_LOCKS ? FEW : ALL;
 }
 
 function buildLockNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
@@ -399,13 +399,13 @@ function buildLockNode(queue: NamedQueue, viewContext: ViewContext): TreeNode {
 }
 
 /**
- * Builds the nodes of schedules. With more than `MANY` schedules, includes only those that are not waiting, `MANY` at
+ * Builds the nodes of schedules. With more than `MAX_SCHEDULE_NODES` schedules, includes only those that are not waiting, `MAX_SCHEDULE_NODES` at
  * most.
  */
 function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
   const all = buildScheduleRows(snapshot, viewContext);
-  const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
-  const nodes = shown.slice(0, MANY).map(({ id, state }) => {
+  const shown = all.length > MAX_SCHEDULE_NODES ? all.filter(({ state }) => state !== "waiting") : all;
+  const nodes = shown.slice(0, MAX_SCHEDULE_NODES).map(({ id, state }) => {
     const note = state === "waiting" ? "" : state;
     return createChildNode("schedules", id, { note, tone: getScheduleTone(state) });
   });

@@ -1,11 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Finding } from "../../base/finding.ts";
-import { clean } from "../../base/text.ts";
-import type { Call, Command, CommandIo } from "../../commands/command.ts";
-import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
-import type { ActionOutcome } from "../../commands/outcome.ts";
-import { listOutcomeLines } from "../../commands/print-outcome.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { Call, Command, CommandIo } from "../../cli/frame/command.ts";
+import { type CommandEnd, performCommand } from "../../cli/frame/command-line/execute-command.ts";
+import type { ActionOutcome } from "../../cli/frame/outcome.ts";
+import { listOutcomeLines } from "../../cli/frame/print-outcome.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Finding } from "../../core/base/finding.ts";
+import { clean } from "../../core/base/text.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 
 /** A command that runs or has ended. */

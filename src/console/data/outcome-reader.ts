@@ -1,13 +1,13 @@
-import type { Clock } from "../../base/clock.ts";
-import { getErrorMessage } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
-import type { KeyRange } from "../../protocol/txn.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { type OutcomeHistories, readOutcomes } from "../../cli/frame/read-snapshot.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import type { KeyRange } from "../../core/protocol/txn.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 
 /** Minimum time between two reads, ms. */
-const PAUSE = 500;
+const READ_PAUSE_MS = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
 
@@ -34,7 +34,7 @@ export class OutcomeReader {
         throw error;
       }
     };
-    this.#reader = new RepeatedRead({ clock: context.clock, pause: PAUSE, read, onChange });
+    this.#reader = new RepeatedRead({ clock: context.clock, pause: READ_PAUSE_MS, read, onChange });
   }
 
   /** The outcomes by schedule: the same map until they are read again. */

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { formatShortList } from "../../base/text.ts";
-import { buildGridSpans } from "../../commands/see/grid.ts";
-import { toActionable } from "../../state/subject.ts";
-import { buildDeadLetterTarget } from "../../views/history.ts";
-import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../views/schedules.ts";
+import { buildGridSpans } from "../../cli/commands/see/grid.ts";
+import { buildDeadLetterTarget } from "../../cli/views/history.ts";
+import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../cli/views/schedules.ts";
+import { formatShortList } from "../../core/base/text.ts";
+import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Hints } from "../parts/overlays.ts";

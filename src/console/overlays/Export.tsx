@@ -1,11 +1,10 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { useState } from "react";
-import { clean, quoteText } from "../../base/text.ts";
-import { formatJsonDocument } from "../../commands/json-output.ts";
-import { renderDetailText } from "../../commands/see/detail.ts";
-import { wrapText } from "../../commands/see/grid.ts";
-import type { Detail } from "../../views/detail.ts";
+import { renderDetailText } from "../../cli/commands/see/detail.ts";
+import { wrapText } from "../../cli/commands/see/grid.ts";
+import { formatJsonDocument } from "../../cli/frame/json-output.ts";
+import type { Detail } from "../../cli/views/detail.ts";
 import {
   type ExportTable,
   formatCsv,
@@ -13,7 +12,8 @@ import {
   formatMarkdownTable,
   formatMarkdownText,
   formatTextTable,
-} from "../../views/export-table.ts";
+} from "../../cli/views/export-table.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/Row.tsx";
 import { OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 

@@ -1,8 +1,8 @@
 import { Box } from "ink";
 import { createContext, use, useEffect, useLayoutEffect, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
-import type { KeyRange } from "../../protocol/txn.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
+import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
 import { OutcomeReader } from "../data/outcome-reader.ts";

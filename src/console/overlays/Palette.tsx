@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
-import { type Command, isRowCommand } from "../../commands/command.ts";
-import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
-import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
-import { listKnownHosts } from "../../views/hosts.ts";
+import { COMMANDS, isRowCommandId } from "../../cli/commands/registry.ts";
+import { type Command, isRowCommand } from "../../cli/frame/command.ts";
+import { listKnownHosts } from "../../cli/views/hosts.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
+import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
@@ -220,11 +220,11 @@ function listTravels(query: string): PaletteEntry[] {
 }
 
 /** Maximum number of recent entries kept. */
-const REMEMBERED = 20;
+const MAX_RECENT_ENTRIES = 20;
 
 /** Adds an id to the recently used ones, newest first, without duplicates. */
 export function addRecentEntry(recent: readonly string[], id: string): readonly string[] {
-  return [id, ...recent.filter((one) => one !== id)].slice(0, REMEMBERED);
+  return [id, ...recent.filter((one) => one !== id)].slice(0, MAX_RECENT_ENTRIES);
 }
 
 /** Splits a text into parts that match words of a query and parts that do not, between graphemes. */
@@ -357,7 +357,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
       createExecutableEntry(options, { kind: "command", id, args: ["all"] }, detail, false),
     ),
     ...actions
-      .filter(({ id }) => !onRows.has(id) && !MOVES.has(id))
+      .filter(({ id }) => !onRows.has(id) && !KEY_ONLY_ACTIONS.has(id))
       .map(({ id, brief }) => createExecutableEntry(options, { kind: "action", id }, brief, true)),
     ...contexts.map(createContextEntry),
     ...listNameEntries(snapshot),
@@ -370,7 +370,7 @@ const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Actions for keys only. They are not listed in the palette. */
-const MOVES: ReadonlySet<string> = new Set(
+const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
 
@@ -436,7 +436,7 @@ function createNameEntry(kind: NameKind, name: string): PaletteEntry {
 }
 
 /** Commands that do not work in the console, and what to do instead. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
+const SHELL_ONLY_COMMANDS: Readonly<Record<string, string>> = {
   run: "start it in another terminal",
   console: "already open",
   edit: "opens an editor: start it in another terminal",
@@ -460,7 +460,7 @@ export function findChoiceObstacle(choice: PaletteChoice, conditions: ChoiceCond
   if (choice.kind !== "command" && choice.kind !== "action") return undefined;
   const { kind, id } = choice;
   const isCommand = kind === "command";
-  if (isCommand && Object.hasOwn(ELSEWHERE, id)) return ELSEWHERE[id];
+  if (isCommand && Object.hasOwn(SHELL_ONLY_COMMANDS, id)) return SHELL_ONLY_COMMANDS[id];
   const isChange = isCommand
     ? conditions.commands.some((command) => command.id === id && hasFlag(command, "dry-run"))
     : conditions.actions.some((action) => action.id === id && action.isChange);

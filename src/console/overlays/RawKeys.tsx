@@ -1,17 +1,17 @@
 import { useEffect, useState } from "react";
-import { decodeUtf8, formatKey } from "../../base/bytes.ts";
-import { getErrorMessage } from "../../base/errors.ts";
-import { formatBytesLines } from "../../commands/etcd/key-text.ts";
+import { formatBytesLines } from "../../cli/commands/etcd/key-text.ts";
 import {
   compareLines,
   formatEarlierFacts,
   formatKeyFacts,
   listSubjectRanges,
-} from "../../commands/see/format-raw.ts";
-import { readKey } from "../../observe/etcd-keys.ts";
-import { readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
-import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
-import { describeOwnKey } from "../../views/etcd-keys.ts";
+} from "../../cli/commands/see/format-raw.ts";
+import { describeOwnKey } from "../../cli/views/etcd-keys.ts";
+import { decodeUtf8, formatKey } from "../../core/base/bytes.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";
+import { readKey } from "../../site/observe/etcd-keys.ts";
+import { readEarlierValue, readRawKeys } from "../../site/observe/raw-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { refuseForRow } from "../parts/navigation.ts";

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useMemo, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
-import { formatOperator } from "../../operate/operator-action.ts";
-import { buildClaims, findResetTargets } from "../../state/claims.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
+import { formatOperator } from "../../site/operate/operator-action.ts";
+import { buildClaims, findResetTargets } from "../../site/state/claims.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import {
   computeDrainEffect,
   computeResetEffect,
@@ -11,7 +11,7 @@ import {
   type DirectEffect,
   formatWhatIf,
   predictChange,
-} from "../../state/what-if.ts";
+} from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
 import {
@@ -71,7 +71,7 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
         BLANK_ROW,
         ...rows.slice(top, top + height),
         BLANK_ROW,
-        createRow(cleanToWidth(NOTE, width), "quiet"),
+        createRow(cleanToWidth(ASSUMPTION_NOTE, width), "quiet"),
       ]}
       hints={[
         rows.length > height && ["↑↓", "scroll"],
@@ -96,7 +96,7 @@ function buildChoiceRow(
   return { cells: [...cells, { text: " " }, ...(chosen === "total" ? total : [])] };
 }
 
-const NOTE = "if no other run joins or leaves; nothing is changed here";
+const ASSUMPTION_NOTE = "if no other run joins or leaves; nothing is changed here";
 
 /** Opens what-if for the selected lock, resource, host or group. */
 export function openWhatIf(app: ConsoleApp): void {

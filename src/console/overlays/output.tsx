@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
-import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import type { Command } from "../../commands/command.ts";
+import type { Command } from "../../cli/frame/command.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { chooseSubject } from "../parts/marks.ts";
@@ -76,7 +76,7 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
         ...(choose === undefined
           ? output.buildRows((texts) => wrap(texts, width), width)
           : lines.flatMap((line, index) =>
-              wrap([line], width).map((row) => ({ ...row, ...(index === at && SELECTED) })),
+              wrap([line], width).map((row) => ({ ...row, ...(index === at && SELECTED_LOOK) })),
             )),
         ...(end === undefined ? [] : [createRow(end, "quiet")]),
       ]}
@@ -91,7 +91,7 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
   );
 }
 
-const SELECTED = { selection: "focused" } as const;
+const SELECTED_LOOK = { selection: "focused" } as const;
 
 /** Whether a job was refused because its target had changed. Nothing was done. */
 function isRefused(job: ConsoleJob | undefined): boolean {
@@ -218,7 +218,7 @@ interface TextViewProps {
 }
 
 /** A width at which usual lines are not wrapped, columns. */
-const UNWRAPPED = 1_000;
+const UNWRAPPED_COLUMNS = 1_000;
 /** Columns of a text that is exported. */
 const EXPORT_WIDTH = 110;
 
@@ -255,7 +255,7 @@ export function TextView(props: TextViewProps) {
       rows={rows.slice(top, top + height)}
       hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints, canExport && ["O", "export"]]}
       width={clamp(content, 30, widest)}
-      listLines={() => listLines(UNWRAPPED)}
+      listLines={() => listLines(UNWRAPPED_COLUMNS)}
     />
   );
 }

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { getErrorMessage } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 
 /** The result of an export. `exists`: nothing was written, because the file exists. */
 type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };

@@ -1,7 +1,7 @@
 import { Box } from "ink";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { formatBriefDuration } from "../../base/duration.ts";
-import { toActionable } from "../../state/subject.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
+import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";

@@ -1,4 +1,4 @@
-import type { EditorFile } from "../../commands/editor.ts";
+import type { EditorFile } from "../../cli/frame/editor.ts";
 
 /** The definitions that the user has edited but not stored yet, by target. */
 export class Drafts {

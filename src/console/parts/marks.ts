@@ -1,4 +1,4 @@
-import { type ActionableSubject, type Subject, toActionable } from "../../state/subject.ts";
+import { type ActionableSubject, type Subject, toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { updateTab } from "../state/console-state.ts";
 import { refuseForRow } from "./navigation.ts";

@@ -1,4 +1,4 @@
-import type { DetailLine } from "../../commands/see/detail.ts";
+import type { DetailLine } from "../../cli/commands/see/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleState, getCursor, type Pane, setCursor } from "../state/console-state.ts";
 import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor, stepBy } from "../state/cursor.ts";

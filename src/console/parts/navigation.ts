@@ -1,4 +1,4 @@
-import { cleanToWidth } from "../../base/display-width.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import {
   type ConsoleState,

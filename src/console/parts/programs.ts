@@ -1,11 +1,11 @@
-import { getErrorMessage } from "../../base/errors.ts";
-import { EditorFile } from "../../commands/editor.ts";
-import type { ProgramEnd } from "../../commands/open-external-program.ts";
+import { EditorFile } from "../../cli/frame/editor.ts";
+import type { ProgramEnd } from "../../cli/frame/open-external-program.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 
 /** Loads the functions that start programs: rarely needed, and slow to load. */
-export const loadPrograms = () => import("../../commands/open-external-program.ts");
+export const loadPrograms = () => import("../../cli/frame/open-external-program.ts");
 
 /** Name of the file of a value in etcd. The file ends in a newline only if the value does. */
 export const VALUE_FILE = "value.txt";

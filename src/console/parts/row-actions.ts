@@ -1,15 +1,15 @@
-import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { drain } from "../../commands/act/drain.ts";
-import { type Command, isRowCommand, type RowCommand } from "../../commands/command.ts";
-import type { ActionOutcome, OperationResult } from "../../commands/outcome.ts";
-import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry.ts";
-import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import { findHostResource } from "../../state/shares.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { type Subject, toActionable } from "../../state/subject.ts";
+import { drain } from "../../cli/commands/act/drain.ts";
+import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../cli/commands/registry.ts";
+import { toEditFlags } from "../../cli/commands/schedule/definition-flags.ts";
+import { type Command, isRowCommand, type RowCommand } from "../../cli/frame/command.ts";
+import type { ActionOutcome, OperationResult } from "../../cli/frame/outcome.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueKind } from "../../core/protocol/keys.ts";
+import { findHostResource } from "../../site/state/shares.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import { type Subject, toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { Jobs } from "../data/jobs.ts";
 import type { ShownData } from "../data/live-view.ts";
@@ -341,7 +341,7 @@ export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): R
 }
 
 /** The command that creates the objects of a tab, and the noun for them. */
-const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
+const CREATE_COMMANDS: Partial<Record<TabId, readonly [id: string, what: string]>> = {
   groups: ["group set", "group"],
   hosts: ["group set", "group"],
   resources: ["resource set", "resource"],
@@ -351,7 +351,7 @@ const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
 
 /** Builds the action that creates an item of the kind that the tab shows. */
 export function buildCreateAction(tab: TabId): RowActionResult {
-  const [id, target] = CREATES[tab] ?? [];
+  const [id, target] = CREATE_COMMANDS[tab] ?? [];
   if (id !== undefined) return { command: getCommandById(id), args: [], fixed: 0, target: `a new ${target}` };
   return { reason: "create groups, resources, drains or schedules in their own tabs" };
 }

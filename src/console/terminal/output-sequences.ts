@@ -1,4 +1,4 @@
-import { cleanToWidth } from "../../base/display-width.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
 
 // Sequences that the console writes besides its frames.
 
@@ -35,18 +35,18 @@ export function formatClipboardSequence(text: string): string {
 }
 
 /** Ends a string sequence. Unlike BEL, it rings nowhere. */
-const END = "\x1b\\";
+const STRING_END = "\x1b\\";
 
 /** Makes a text a link (OSC 8). @param url  without control characters */
 export function formatLink(text: string, url: string): string {
-  return `\x1b]8;;${url}${END}${text}\x1b]8;;${END}`;
+  return `\x1b]8;;${url}${STRING_END}${text}\x1b]8;;${STRING_END}`;
 }
 
 /** Formats the sequences of a desktop notification: OSC 9, and OSC 777 for other terminals. */
 export function formatDesktopNotification(text: string): string {
   const shown = toTitleText(text);
   // The name comes first, because "9;4;…" would be a progress bar.
-  return `\x1b]9;signalbox: ${shown}${END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${END}`;
+  return `\x1b]9;signalbox: ${shown}${STRING_END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${STRING_END}`;
 }
 
 /**
@@ -54,7 +54,7 @@ export function formatDesktopNotification(text: string): string {
  * @param state  and percentage, such as `1;40`
  */
 export function formatProgress(state: string): string {
-  return `\x1b]9;4;${state}${END}`;
+  return `\x1b]9;4;${state}${STRING_END}`;
 }
 
 /** Stores the title of the window in the terminal, and restores it. */
@@ -63,7 +63,7 @@ export const POP_TITLE = "\x1b[23;2t";
 
 /** Formats the sequence that sets the title of the window. */
 export function formatWindowTitle(text: string): string {
-  return `\x1b]2;${toTitleText(text)}${END}`;
+  return `\x1b]2;${toTitleText(text)}${STRING_END}`;
 }
 
 /** Cleans a text for a sequence. The text comes from etcd, and must not end the sequence or begin another one. */
@@ -101,7 +101,7 @@ const UNUSED_COLOURS =
   /\x1b\[38;[\d;]+m(?=(?:\x1b\[(?:48;[\d;]+|49|1|22)m)*\x1b\[(?:38;[\d;]+|39)m)|\x1b\[48;[\d;]+m(?=(?:\x1b\[(?:38;[\d;]+|39|1|22)m)*\x1b\[(?:48;[\d;]+|49)m)/g;
 
 /** Blanks that take more bytes than the two sequences that replace them. */
-const BLANKS = / {12,}/g;
+const LONG_BLANKS = / {12,}/g;
 
 /** Styles that a terminal shows in blanks, but not in cells that it has erased. */
 const SHOWN_IN_BLANKS = /\x1b\[(?:4|7|9)m/;
@@ -115,7 +115,7 @@ export function shortenOutput(text: string, hasGround: boolean): string {
   if (!hasGround) return short;
   return short
     .split("\n")
-    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(BLANKS, eraseCells)))
+    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(LONG_BLANKS, eraseCells)))
     .join("\n");
 }
 

@@ -1,7 +1,7 @@
 import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { wrapProseLines } from "../../commands/see/detail.ts";
+import { wrapProseLines } from "../../cli/commands/see/detail.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { StyleRole } from "./palettes.ts";
 import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
@@ -23,7 +23,7 @@ export function Surface({
 }
 
 /**
- * One row: a single text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`.
+ * One row: a single text with the sequences of its cells' looks. The widths of cells are those of `src/core/base/text.ts`.
  * With a separate text for each cell, Ink would take three times as long for every frame.
  */
 export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {

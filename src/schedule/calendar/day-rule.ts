@@ -1,5 +1,5 @@
-import { ConfigError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { type Calendars, type DayMatcher, getDayMatcher } from "./calendar.ts";
 
 export const EXCLUSION_RULES = ["skip", "next", "previous"] as const;

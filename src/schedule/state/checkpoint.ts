@@ -1,4 +1,4 @@
-import { parseObject } from "../../base/parse-json.ts";
+import { parseObject } from "../../core/base/parse-json.ts";
 import { isText } from "../json-fields.ts";
 
 /** Maximum size of a checkpoint, bytes of UTF-8. */

@@ -1,4 +1,4 @@
-import { UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../core/base/errors.ts";
 import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import { findCalendarFault } from "../calendar/day-rule.ts";
 import { type Definition, isOnce, runsAtBoot } from "../definition.ts";

@@ -1,17 +1,17 @@
-import type { ParseResult } from "../../base/text.ts";
-import { parseGroupMembers } from "../../fleet/groups.ts";
-import type { WatchSink } from "../../observe/follow.ts";
-import { type Drain, parseDrain } from "../../protocol/drain.ts";
-import { FollowedKeys } from "../../protocol/followed-keys.ts";
-import { guardNotNewer } from "../../protocol/guards.ts";
-import type { Keys, ParsedKey } from "../../protocol/keys.ts";
-import { checkSchema, isNewerSchema } from "../../protocol/schema.ts";
-import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../protocol/txn.ts";
+import type { ParseResult } from "../../core/base/text.ts";
+import { parseGroupMembers } from "../../core/fleet/groups.ts";
+import { type Drain, parseDrain } from "../../core/protocol/drain.ts";
+import { FollowedKeys } from "../../core/protocol/followed-keys.ts";
+import { guardNotNewer } from "../../core/protocol/guards.ts";
+import type { Keys, ParsedKey } from "../../core/protocol/keys.ts";
+import { checkSchema, isNewerSchema } from "../../core/protocol/schema.ts";
+import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../core/protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import { parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
+import type { WatchSink } from "../../site/observe/follow.ts";
 import {
   applyKey,
   type CachedSchedule,

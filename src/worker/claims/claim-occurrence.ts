@@ -1,11 +1,9 @@
-import { generateRunId } from "../../base/ids.ts";
-import { retryUnavailable } from "../../etcd/retry.ts";
-import { readWithRetries } from "../../observe/ports.ts";
-import type { VanishedTickets } from "../../observe/vanished-tickets.ts";
-import { guardAbsent, guardRevision } from "../../protocol/guards.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import { guardSchema } from "../../protocol/schema.ts";
-import { parseRevision } from "../../protocol/ticket.ts";
+import { generateRunId } from "../../core/base/ids.ts";
+import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { guardAbsent, guardRevision } from "../../core/protocol/guards.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
+import { guardSchema } from "../../core/protocol/schema.ts";
+import { parseRevision } from "../../core/protocol/ticket.ts";
 import {
   type Compare,
   findFirstKey,
@@ -14,7 +12,8 @@ import {
   type OpResult,
   type Txn,
   type TxnResponse,
-} from "../../protocol/txn.ts";
+} from "../../core/protocol/txn.ts";
+import type { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
@@ -38,6 +37,7 @@ import {
   startOccurrence,
 } from "../../schedule/state/start-occurrence.ts";
 import { createTiming, NEVER_DUE, type Timing } from "../../schedule/timing.ts";
+import { readWithRetries } from "../../site/observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";

@@ -1,8 +1,8 @@
-import { SignalboxError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import type { Random } from "../../base/random.ts";
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
-import { CONDITION_INTERVAL, HostConditions } from "../../fleet/conditions.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import type { Log } from "../../core/base/log.ts";
+import type { Random } from "../../core/base/random.ts";
+import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
+import { CONDITION_INTERVAL, HostConditions } from "../../core/fleet/conditions.ts";
 import { type Definition, getDeadline } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";

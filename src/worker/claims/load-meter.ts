@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { SignalboxError } from "../../base/errors.ts";
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 
 /** How long a measurement of the host counts, ms: many schedules can be due at once, and the kernel's averages change slowly. */
 const MEASURED_FOR = 1_000;

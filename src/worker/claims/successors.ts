@@ -1,9 +1,9 @@
-import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { guardSchema } from "../../protocol/schema.ts";
-import type { Compare, Op, Txn } from "../../protocol/txn.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { guardSchema } from "../../core/protocol/schema.ts";
+import type { Compare, Op, Txn } from "../../core/protocol/txn.ts";
 import { addPredecessorEnd, handEnd, type OccurrenceEnd } from "../../schedule/state/chain.ts";
 import { type DueState, formatDue, type HandedEnd } from "../../schedule/state/due.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../site/operate/stored-schedules.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** What the states of the schedules that get an end together may have at most, bytes. etcd accepts requests of 1.5 MiB. */

@@ -1,8 +1,7 @@
-import { isUnavailable } from "../../etcd/retry.ts";
-import { commitWithRetries } from "../../observe/ports.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { guardSchema } from "../../protocol/schema.ts";
-import type { Txn } from "../../protocol/txn.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { guardSchema } from "../../core/protocol/schema.ts";
+import type { Txn } from "../../core/protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { addBoot, type Boot } from "../../schedule/state/boot.ts";
@@ -10,6 +9,7 @@ import { type DueState, formatDue } from "../../schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import { computeLag } from "../../schedule/timing.ts";
+import { commitWithRetries } from "../../site/observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import {
   type ClaimContext,

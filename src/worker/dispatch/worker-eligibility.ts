@@ -1,5 +1,5 @@
-import { findMembership, listHostGroups } from "../../fleet/groups.ts";
-import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
+import { findMembership, listHostGroups } from "../../core/fleet/groups.ts";
+import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { canHandle } from "../../schedule/handler-types.ts";
 import { listWorkersBefore } from "../../schedule/hash.ts";

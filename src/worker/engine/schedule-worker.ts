@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import { waitForAbort } from "../../base/wait.ts";
-import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
-import { combineTransactions } from "../../etcd/combined-store.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import { VanishedTickets } from "../../observe/vanished-tickets.ts";
+import { waitForAbort } from "../../core/base/wait.ts";
+import { combineTransactions } from "../../core/etcd/combined-store.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
+import { listWorkersBefore } from "../../schedule/hash.ts";
+import type { Boot } from "../../schedule/state/boot.ts";
+import type { WorkerRecord } from "../../schedule/state/running-record.ts";
+import { type ClockOffset, computeClockDistance } from "../../site/check/clock.ts";
+import { followEtcd } from "../../site/observe/follow.ts";
 import {
   deleteExpired,
   EXPIRING_KINDS,
   type ExpiringKind,
   type RetentionLimits,
   readExpired,
-} from "../../operate/retention.ts";
-import { listWorkersBefore } from "../../schedule/hash.ts";
-import type { Boot } from "../../schedule/state/boot.ts";
-import type { WorkerRecord } from "../../schedule/state/running-record.ts";
+} from "../../site/operate/retention.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";

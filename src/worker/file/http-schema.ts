@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as v from "valibot";
-import { isJsonObject } from "../../base/parse-json.ts";
-import { parseWith, quoteInput, refuseFault } from "../../base/schema.ts";
-import { type ParseResult, quoteValue } from "../../base/text.ts";
+import { isJsonObject } from "../../core/base/parse-json.ts";
+import { parseWith, quoteInput, refuseFault } from "../../core/base/schema.ts";
+import { type ParseResult, quoteValue } from "../../core/base/text.ts";
 import { isText, type JsonFields } from "../../schedule/json-fields.ts";
 import { createFields, createText } from "./schema-parts.ts";
 

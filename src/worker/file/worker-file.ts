@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type * as v from "valibot";
-import { ConfigError, describeFileError } from "../../base/errors.ts";
-import { isJsonObject } from "../../base/parse-json.ts";
-import { applySchema } from "../../base/schema.ts";
-import { clean, quoteValue } from "../../base/text.ts";
-import { type FileReader, readFileWithMode } from "../../config/files.ts";
-import { type DocumentPath, SourceDocument } from "../../config/source-document.ts";
+import { ConfigError, describeFileError } from "../../core/base/errors.ts";
+import { isJsonObject } from "../../core/base/parse-json.ts";
+import { applySchema } from "../../core/base/schema.ts";
+import { clean, quoteValue } from "../../core/base/text.ts";
+import { type FileReader, readFileWithMode } from "../../core/config/files.ts";
+import { type DocumentPath, SourceDocument } from "../../core/config/source-document.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
 import type { HttpSpec } from "./http-schema.ts";
 import { IGNORED_KEYS } from "./schema-parts.ts";

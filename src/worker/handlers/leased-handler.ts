@@ -1,13 +1,13 @@
-import type { Clock } from "../../base/clock.ts";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { forwardAbort } from "../../base/wait.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { type LeaseSpec, parseLeases, toUnits } from "../../fleet/lease-spec.ts";
-import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
-import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
-import { OldSchemaError } from "../../protocol/schema.ts";
-import { acquireClaim, type HeldClaim } from "../../run/held-claim.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import type { Log } from "../../core/base/log.ts";
+import { forwardAbort } from "../../core/base/wait.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { type LeaseSpec, parseLeases, toUnits } from "../../core/fleet/lease-spec.ts";
+import { createMacros, type MacroFacts, type Macros } from "../../core/fleet/macros.ts";
+import { evaluateConfiguredTotal } from "../../core/fleet/resources.ts";
+import { OldSchemaError } from "../../core/protocol/schema.ts";
+import { acquireClaim, type HeldClaim } from "../../core/run/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { toLostResult } from "./command-handler.ts";
@@ -107,7 +107,7 @@ interface LeaseAcquirerOptions {
 }
 
 /** How long a task may wait for its leases while it occupies one of the worker's task slots, ms. */
-const PATIENCE = 60_000;
+const LEASE_TIMEOUT_MS = 60_000;
 
 /** Acquires leases in the same way as runs do: in queue order, visible to all, in separate sessions. */
 export function createLeaseAcquirer(
@@ -126,7 +126,7 @@ export function createLeaseAcquirer(
         {
           locks: [],
           leases,
-          waitLimits: { queues: true, leases: PATIENCE },
+          waitLimits: { queues: true, leases: LEASE_TIMEOUT_MS },
           identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },
           ttl,
           terminationTimeout,

@@ -1,5 +1,5 @@
-import { formatIso } from "../../base/duration.ts";
-import { buildTraceHeaders, buildTraceVariables, createPartTrace } from "../../base/trace.ts";
+import { formatIso } from "../../core/base/duration.ts";
+import { buildTraceHeaders, buildTraceVariables, createPartTrace } from "../../core/base/trace.ts";
 import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";
 import { createTaskTrace } from "../task-trace.ts";

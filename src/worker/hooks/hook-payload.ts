@@ -1,4 +1,4 @@
-import { formatIso } from "../../base/duration.ts";
+import { formatIso } from "../../core/base/duration.ts";
 import type { HookName } from "../../schedule/definition-values.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";

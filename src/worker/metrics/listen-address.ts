@@ -1,5 +1,5 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 
 /** Default address of the exporter. The examples use 9464 for workers. */
 export const EXPORTER_LISTEN = "127.0.0.1:9465";

@@ -1,11 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
-import { raceAbort } from "../../base/wait.ts";
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import { VanishedTickets } from "../../observe/vanished-tickets.ts";
-import { readScheduleKeys } from "../../operate/stored-schedules.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { raceAbort } from "../../core/base/wait.ts";
+import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
+import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
+import { followEtcd } from "../../site/observe/follow.ts";
+import { readScheduleKeys } from "../../site/operate/stored-schedules.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";

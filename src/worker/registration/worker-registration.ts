@@ -1,16 +1,16 @@
-import { generateRunId } from "../../base/ids.ts";
-import { ExpirySessions } from "../../etcd/session/expiry-sessions.ts";
-import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
-import { commitWithRetries } from "../../observe/ports.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
-import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
+import { generateRunId } from "../../core/base/ids.ts";
+import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
+import { Session, type SessionOwner, type SessionProof } from "../../core/etcd/session/session.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../../core/protocol/schema.ts";
+import { findFirstKey, listKeys, type Txn } from "../../core/protocol/txn.ts";
 import { formatWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
+import { commitWithRetries } from "../../site/observe/ports.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
 const REVOKE_WITHIN = 1_000;
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Registration of a worker: a session, and a record under a key with that session. The running keys of the worker use
@@ -32,7 +32,7 @@ export class WorkerRegistration implements SessionOwner {
     this.#ports = ports;
     this.session = session;
     this.expiry = new ExpirySessions(ports);
-    this.checkpointExpiry = new ExpirySessions(ports, DAY); // a task may save many, and sessions cost memory in etcd
+    this.checkpointExpiry = new ExpirySessions(ports, DAY_MS); // a task may save many, and sessions cost memory in etcd
     this.id = generateRunId(ports.random);
     this.#key = ports.keys.worker(this.id);
   }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import type { Clock } from "../../base/clock.ts";
-import { type RunSpan, readTraceContext, type Span } from "../../base/trace.ts";
-import type { SpanSender } from "../../process/span-sender.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { type RunSpan, readTraceContext, type Span } from "../../core/base/trace.ts";
+import type { SpanSender } from "../../core/process/span-sender.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";
 import type { Handler } from "../handler.ts";

@@ -1,19 +1,20 @@
-import { formatDuration, formatInstant } from "../../base/duration.ts";
-import { ConfigError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { VERSION } from "../../base/version.ts";
-import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/permissions.ts";
-import type { Env } from "../../config/files.ts";
-import { thisMachine } from "../../config/machine.ts";
-import { scrubEnv } from "../../config/scrub.ts";
-import { createConditionLookup } from "../../fleet/conditions.ts";
-import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
-import type { ArchiveOptions } from "../../output/archive.ts";
-import type { OutputStorage } from "../../output/output-keeper.ts";
-import { OutputServer } from "../../output/output-server.ts";
-import type { CommandHost } from "../../process/guarded-command/command.ts";
-import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
-import { keepHostRecord } from "../../run/keep-host-record.ts";
+import { formatDuration, formatInstant } from "../../core/base/duration.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import type { Log } from "../../core/base/log.ts";
+import { VERSION } from "../../core/base/version.ts";
+import type { Env } from "../../core/config/files.ts";
+import { thisMachine } from "../../core/config/machine.ts";
+import { scrubEnv } from "../../core/config/scrub.ts";
+import { createConditionLookup } from "../../core/fleet/conditions.ts";
+import { createMacros, type MacroFacts } from "../../core/fleet/macros.ts";
+import type { CommandHost } from "../../core/process/guarded-command/command.ts";
+import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "../../core/process/notifier.ts";
+import { createSpanSender, type SpanSender } from "../../core/process/span-sender.ts";
+import { keepHostRecord } from "../../core/run/keep-host-record.ts";
+import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../site/check/permissions.ts";
+import type { ArchiveOptions } from "../../site/output/archive.ts";
+import type { OutputStorage } from "../../site/output/output-keeper.ts";
+import { OutputServer } from "../../site/output/output-server.ts";
 import { createBootReader, ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -25,7 +26,6 @@ import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import { OutcomeArchive } from "../outcome-archive.ts";
 import type { HandlerPorts, SchedulePorts } from "../worker-ports.ts";
-import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 import { TaskTraces } from "./task-traces.ts";
 
 /** What a worker needs from its environment. */
@@ -62,9 +62,9 @@ export interface WorkerServiceOptions {
   readMemberClocks?: ScheduleWorkerOptions["readMemberClocks"];
 }
 
-const CONCURRENCY = 4;
+const DEFAULT_CONCURRENCY = 4;
 /** Interval of the check whether the worker has joined, ms. */
-const LOOK = 50;
+const JOIN_CHECK_INTERVAL_MS = 50;
 
 /** A worker as started by its command: a ScheduleWorker with handlers, metrics, hooks and systemd. */
 export class WorkerService {
@@ -113,7 +113,7 @@ export class WorkerService {
       readBoot: createBootReader(),
       version: VERSION,
       tags: [...file.tags, ...options.tags],
-      concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
+      concurrency: options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
       measure: createConditionLookup(createMacros(facts).lookup, thisMachine.readFile),
       handlers: this.#createHandlers(file),
       listener: (event) => this.#handleEvent(event),
@@ -167,7 +167,7 @@ export class WorkerService {
       this.#runsCommands = file.commands;
       this.#engine.reload(
         this.#createHandlers(file),
-        this.#options.concurrency ?? file.concurrency ?? CONCURRENCY,
+        this.#options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
       );
       this.#hooks.replace(file.hooks ?? {});
       log.info("handlers read again", { file: this.#options.file, handlers: file.handlers.length });
@@ -221,7 +221,7 @@ export class WorkerService {
   }
 
   async #waitUntilJoined(signal: AbortSignal): Promise<void> {
-    while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
+    while (this.#engine.id === undefined) await this.#ports.clock.sleep(JOIN_CHECK_INTERVAL_MS, signal);
     this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
     void keepHostRecord(this.#ports, this.#options.facts, signal);
     this.#notifier.sendReady();

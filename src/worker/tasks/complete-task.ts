@@ -1,10 +1,10 @@
-import { pickDefined } from "../../base/pick-defined.ts";
-import { buildTraceVariables } from "../../base/trace.ts";
-import { retryUnavailable } from "../../etcd/retry.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import { pickDefined } from "../../core/base/pick-defined.ts";
+import { buildTraceVariables } from "../../core/base/trace.ts";
+import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
+import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../core/protocol/txn.ts";
 import { findDeviation, getExpectation, updateUsual } from "../../schedule/expectation.ts";
 import {
   buildDeadLetter,

@@ -1,9 +1,9 @@
-import { TooLargeError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { retryUnavailable } from "../../etcd/retry.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { guardNotNewer } from "../../protocol/guards.ts";
-import { findFirstKey, type Txn } from "../../protocol/txn.ts";
+import { TooLargeError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { guardNotNewer } from "../../core/protocol/guards.ts";
+import { findFirstKey, type Txn } from "../../core/protocol/txn.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { PreemptedError } from "../../schedule/errors.ts";
 import { formatCheckpoint, LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
@@ -74,9 +74,9 @@ export function createRunningTask(
 /** Shortest time between two writes of the progress of one task, ms. */
 const WRITE_EVERY = 2_000;
 /** Maximum length of a progress text, characters. */
-const LONGEST = 200;
+const MAX_PROGRESS_LENGTH = 200;
 /** One for all tasks: the stack of an error costs time. */
-const OVER = new Error("the task has ended");
+const TASK_ENDED = new Error("the task has ended");
 
 interface ProgressReporter {
   /** Takes a text. The first 200 characters of its first line count. */
@@ -123,7 +123,7 @@ function createProgressReporter(
   return {
     report(text) {
       if (isClosed) return;
-      wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+      wanted = clean(text.trim().split("\n", 1)[0] ?? "", MAX_PROGRESS_LENGTH);
       over ??= new AbortController();
       if (isWriting) return;
       isWriting = true;
@@ -133,7 +133,7 @@ function createProgressReporter(
     },
     close() {
       isClosed = true;
-      over?.abort(OVER);
+      over?.abort(TASK_ENDED);
     },
   };
 }

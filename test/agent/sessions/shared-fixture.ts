@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { AgentPorts } from "../../../src/agent/fence.ts";
 import { SharedSessions } from "../../../src/agent/shared-sessions.ts";
-import { silentLog } from "../../../src/base/log.ts";
-import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import type { SessionProof } from "../../../src/etcd/session/session.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import type { OpenedSession } from "../../../src/run/request.ts";
-import { put, write } from "../../etcd/contract/index.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { silentLog } from "../../../src/core/base/log.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import type { SessionProof } from "../../../src/core/etcd/session/session.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import type { OpenedSession } from "../../../src/core/run/request.ts";
+import { put, write } from "../../core/etcd/contract/index.ts";
+import { ManualClock } from "../../core/etcd/manual-clock.ts";
+import { keys, ticketWith } from "../../core/protocol/samples.ts";
 
 export const HOST = "web1.example.com";
 export const TTL = 30;

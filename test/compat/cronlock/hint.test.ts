@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import { findConfigHint } from "../../../src/compat/cronlock/cronlock.impl.ts";
 import { parseCronlockOptions } from "../../../src/compat/cronlock/options.ts";
 import { ToolVariables } from "../../../src/compat/cronlock/variables.ts";
+import { EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 
 const folder = createTestFolder(afterAll);
 const empty = join(folder, "config.json");

@@ -1,14 +1,14 @@
 /** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { runCommand } from "../../../src/commands/run/run.ts";
+import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   computeArgumentsHash,
   translateCronlock,
   translateGolock,
 } from "../../../src/compat/cronlock/options.ts";
-import { resolveConfig } from "../../../src/config/config.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { resolveConfig } from "../../../src/core/config/config.ts";
+import { shellWords } from "../../cli/commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];

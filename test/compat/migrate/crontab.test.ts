@@ -4,9 +4,9 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { executeCommand } from "../../../src/commands/command-line/execute-command.ts";
+import { executeCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import { migrateCrontabCommand } from "../../../src/compat/migrate/crontab.ts";
-import { createIo } from "../../commands/samples.ts";
+import { createIo } from "../../cli/commands/samples.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,10 +1,10 @@
 /** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { runCommand } from "../../../src/commands/run/run.ts";
+import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { shellWords } from "../../cli/commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {

@@ -1,8 +1,8 @@
 /** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
-import { formatTableLine } from "../../../src/commands/schedule/perfectsched-list.ts";
+import { formatTableLine } from "../../../src/cli/commands/schedule/perfectsched-list.ts";
 import { type PerfectschedLine, parsePerfectschedLine } from "../../../src/compat/perfectsched/options.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { shellWords } from "../../cli/commands/samples.ts";
 
 const read = (line: string, rails?: string) => parsePerfectschedLine(shellWords(line), rails);
 const ADD = "add s1 user_task '* * * * *' {}";

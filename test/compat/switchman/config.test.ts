@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../../../src/base/errors.ts";
 import { parseSwitchmanConfig } from "../../../src/compat/switchman/options.ts";
 import { readSwitchmanConfig } from "../../../src/compat/switchman/switchman.impl.ts";
+import { ConfigError } from "../../../src/core/base/errors.ts";
 
 const FILE = "/etc/switchman.conf";
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };

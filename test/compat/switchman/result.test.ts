@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import type { RunResult } from "../../../src/commands/run/execute-run.ts";
+import type { RunResult } from "../../../src/cli/commands/run/execute-run.ts";
+import { parseSwitchman } from "../../../src/cli/syntax/switchman-call.ts";
 import {
   reportSwitchmanFailure,
   reportSwitchmanResult,
   SwitchmanLog,
 } from "../../../src/compat/switchman/switchman.impl.ts";
-import { parseSwitchman } from "../../../src/syntax/switchman-call.ts";
+import { ConfigError, EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date(2026, 0, 2, 3, 4, 5), toFake: ["Date"] });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { runCommand } from "../../../src/commands/run/run.ts";
+import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/options.ts";
-import { resolveConfig } from "../../../src/config/config.ts";
+import { resolveConfig } from "../../../src/core/config/config.ts";
 import { toolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { runCommand } from "../../../src/commands/run/run.ts";
+import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
+import { shellWords } from "../../cli/commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;

@@ -1,6 +1,5 @@
 import { createElement } from "react";
 import { describe, expect, it } from "vitest";
-import { stripStyles } from "../../../src/base/text.ts";
 import {
   type AttentionInputs,
   buildAttentionNodes,
@@ -10,8 +9,9 @@ import {
 } from "../../../src/console/data/explorer-tree.ts";
 import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
-import type { Problem } from "../../../src/state/problem.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { stripStyles } from "../../../src/core/base/text.ts";
+import type { Problem } from "../../../src/site/state/problem.ts";
+import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
 import { renderComponent } from "../panes/render-component.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 

@@ -1,6 +1,6 @@
 /** Which columns of a table are on, and where they are. */
 import { describe, expect, it } from "vitest";
-import { ON_DEMAND } from "../../../src/commands/see/grid.ts";
+import { ON_DEMAND } from "../../../src/cli/commands/see/grid.ts";
 import {
   ConsoleTable,
   chooseColumns,
@@ -8,7 +8,7 @@ import {
   listColumnIds,
   placeTableColumns,
 } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { parseSortOrder } from "../../../src/cli/views/sort.ts";
 import { ConsoleTable, type TableOptions } from "../../../src/console/data/console-table.ts";
-import { parseSortOrder } from "../../../src/views/sort.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
 
 const LOOK = { colours: false, marks: undefined, arrow: ">", width: 100 };
 const ALL: TableOptions = { filter: "", order: undefined };

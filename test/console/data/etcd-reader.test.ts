@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { EtcdReader } from "../../../src/console/data/etcd-reader.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
 
 it("tells why etcd does not answer, without what a terminal would obey", async () => {
   const store = {

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
-import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
-import { realRandom } from "../../../src/process/random.ts";
-import { createKeys } from "../../../src/protocol/keys.ts";
-import type { RangeOp } from "../../../src/protocol/txn.ts";
+import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
+import { realRandom } from "../../../src/core/process/random.ts";
+import { createKeys } from "../../../src/core/protocol/keys.ts";
+import type { RangeOp } from "../../../src/core/protocol/txn.ts";
 
 /** A store that answers checks of its reachability at once, and returns data when the test permits it. */
 class SlowToTell extends MemoryStore {

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { OutcomeReader } from "../../../src/console/data/outcome-reader.ts";
-import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
-import { realRandom } from "../../../src/process/random.ts";
-import { createKeys } from "../../../src/protocol/keys.ts";
-import type { RangeOp } from "../../../src/protocol/txn.ts";
+import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
+import { realRandom } from "../../../src/core/process/random.ts";
+import { createKeys } from "../../../src/core/protocol/keys.ts";
+import type { RangeOp } from "../../../src/core/protocol/txn.ts";
 
 /** A store that answers a read when the test permits it. */
 class PermittedStore extends MemoryStore {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { buildHostRows } from "../../../src/cli/views/hosts.ts";
 import { Tables } from "../../../src/console/data/console-table.ts";
 import { TabCounter } from "../../../src/console/data/tab-counter.ts";
-import { buildViewContext } from "../../../src/state/view-context.ts";
-import { buildHostRows } from "../../../src/views/hosts.ts";
-import { groupOf, hostOf, NOW, pictureOf, stand } from "../../state/pictures.ts";
-import { worker } from "../../views/schedules.ts";
+import { buildViewContext } from "../../../src/site/state/view-context.ts";
+import { worker } from "../../cli/views/schedules.ts";
+import { groupOf, hostOf, NOW, pictureOf, stand } from "../../site/state/pictures.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>

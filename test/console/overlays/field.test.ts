@@ -1,7 +1,6 @@
 /** An input field: effects of keys and pastes, and the visible part. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import {
   computeFieldWindow,
   createField,
@@ -12,6 +11,7 @@ import {
   type TextField,
 } from "../../../src/console/overlays/field.ts";
 import type { InputEvent } from "../../../src/console/terminal/input-event.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 
 const key = (chord: string): InputEvent =>
   chord.length === 1 ? { kind: "key", chord, text: chord } : { kind: "key", chord };

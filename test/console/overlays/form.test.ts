@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import type { Command } from "../../../src/commands/command.ts";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
+import type { Command } from "../../../src/cli/frame/command.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
   type Form,
@@ -18,7 +18,7 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { shellWords } from "../../cli/commands/samples.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);

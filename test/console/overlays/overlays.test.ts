@@ -3,10 +3,10 @@ import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
 import { type ComponentProps, createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
-import { stripStyles } from "../../../src/base/text.ts";
 import { OverlayFrame, OverlayHost, useKeys } from "../../../src/console/overlays/OverlayFrame.tsx";
 import { createRow } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
+import { stripStyles } from "../../../src/core/base/text.ts";
 import { renderComponent } from "../panes/render-component.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 

@@ -1,9 +1,7 @@
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { clean } from "../../../src/base/text.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import {
   addRecentEntry,
   buildEntryRows,
@@ -16,7 +14,9 @@ import {
 } from "../../../src/console/overlays/Palette.tsx";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
-import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/pictures.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
+import { clean } from "../../../src/core/base/text.ts";
+import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

@@ -1,7 +1,7 @@
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { applyGivenFields, readGivenFields } from "../../../src/commands/schedule/definition-input.ts";
+import { applyGivenFields, readGivenFields } from "../../../src/cli/commands/schedule/definition-input.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
   type Form,
@@ -11,7 +11,7 @@ import {
 } from "../../../src/console/overlays/dialog-form.ts";
 import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { pictureOf } from "../../state/pictures.ts";
+import { pictureOf } from "../../site/state/pictures.ts";
 
 const FULL: Definition = {
   cron: "30 4 * * *",

@@ -7,7 +7,7 @@ import {
   panWindow,
   zoomWindow,
 } from "../../../src/console/overlays/Timeline.tsx";
-import type { RunBar } from "../../../src/state/timeline.ts";
+import type { RunBar } from "../../../src/site/state/timeline.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
+import type { SnapshotEvent } from "../../../src/cli/views/event.ts";
 import { buildEventCells } from "../../../src/console/panes/Panel.tsx";
-import type { SnapshotEvent } from "../../../src/views/event.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 
 const event = (words: SnapshotEvent["words"], change: Partial<SnapshotEvent> = {}): SnapshotEvent => ({
   at: 1,

@@ -2,7 +2,6 @@
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
-import { stripStyles } from "../../../src/base/text.ts";
 import { PartBoundary } from "../../../src/console/PartBoundary.tsx";
 import { Bar } from "../../../src/console/panes/Bar.tsx";
 import { BorderLine, Divider } from "../../../src/console/panes/PaneArea.tsx";
@@ -11,6 +10,7 @@ import { fitTabs, Tabs } from "../../../src/console/panes/Tabs.tsx";
 import { createInitialState, isEtcdTab, TABS, type TabId } from "../../../src/console/state/console-state.ts";
 import { createRow, Row } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
+import { stripStyles } from "../../../src/core/base/text.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 import { renderComponent } from "./render-component.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { quietenCells } from "../../../src/console/panes/Table.tsx";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import { UNICODE } from "../../../src/console/theme/theme.ts";
-import { spansOf } from "../../views/spans.ts";
+import { spansOf } from "../../cli/views/spans.ts";
 
 /** Expects that cells become these, all as texts with roles. */
 function expectQuiet(cells: string, quiet: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS, ROW_COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS, ROW_COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { HANDLERS } from "../../../src/console/actions/handlers.tsx";
 import { createKeymap, type KeyBindings, listKeyActions } from "../../../src/console/parts/keymap.ts";
 

@@ -1,15 +1,15 @@
 /** The preview of a dialog, from the outcome of a dry run. */
 import { describe, expect, it } from "vitest";
-import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome.ts";
-import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome.ts";
+import type { EvictionResult, RunnerRecord } from "../../../src/cli/frame/outcome.ts";
+import { createFaultyOutcome, createOutcome } from "../../../src/cli/frame/outcome.ts";
 import {
   createPreview,
   getCommandById,
   hasPreview,
   runPreview,
 } from "../../../src/console/parts/row-actions.ts";
-import { previewEviction } from "../../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
+import { NOW, pictureOf, runOf, stand } from "../../site/state/pictures.ts";
 
 const SNAPSHOT = pictureOf([stand("lock x held", "a", 1), stand("lock x", "b", 2)]);
 

@@ -1,15 +1,15 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
-import { loadCommand } from "../../../src/commands/command-line/execute-command.ts";
-import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/commands/registry.ts";
+import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/cli/commands/registry.ts";
+import { loadCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import type { CommandPreview } from "../../../src/console/parts/row-actions.ts";
 import {
   buildRowAction,
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import { pictureOf, runOf, stand } from "../../state/pictures.ts";
-import { subjectOf } from "../../state/subjects.ts";
+import { pictureOf, runOf, stand } from "../../site/state/pictures.ts";
+import { subjectOf } from "../../site/state/subjects.ts";
 
 const SNAPSHOT = pictureOf([
   stand("lock x held", "a", 1),

@@ -6,7 +6,7 @@ import {
   toggleWatched,
   type WatchedRow,
 } from "../../../src/console/state/watched-rows.ts";
-import { toActionable } from "../../../src/state/subject.ts";
+import { toActionable } from "../../../src/site/state/subject.ts";
 
 const A: WatchedRow = { kind: "lock", name: "a" };
 const B: WatchedRow = { kind: "drain", scope: "host", name: "web1" };

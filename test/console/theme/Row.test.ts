@@ -4,7 +4,6 @@ import { renderToString } from "ink";
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
-import { stripStyles } from "../../../src/base/text.ts";
 import { paintBase } from "../../../src/console/terminal/output-sequences.ts";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import {
@@ -22,7 +21,8 @@ import {
   shadeTheme,
   type Theme,
 } from "../../../src/console/theme/theme.ts";
-import { spansOf } from "../../views/spans.ts";
+import { stripStyles } from "../../../src/core/base/text.ts";
+import { spansOf } from "../../cli/views/spans.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);

@@ -1,7 +1,6 @@
 /** The widths of cells: padded, and cut. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { clean } from "../../../src/base/text.ts";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import {
   computeCellsWidth,
@@ -10,7 +9,8 @@ import {
   type RowCell,
   truncateCells,
 } from "../../../src/console/theme/Row.tsx";
-import { spansOf } from "../../views/spans.ts";
+import { clean } from "../../../src/core/base/text.ts";
+import { spansOf } from "../../cli/views/spans.ts";
 
 const cells: RowCell[] = spansOf<StyleRole>("lock {held}日本{quiet} web1");
 

@@ -1,8 +1,8 @@
 /** The looks and symbols of themes, and the choice of the theme. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { buildGridSpans } from "../../../src/commands/see/grid.ts";
+import { buildGridSpans } from "../../../src/cli/commands/see/grid.ts";
+import type { TableColumn } from "../../../src/cli/views/view.ts";
 import { ROLES, type StyleRole, SURFACES } from "../../../src/console/theme/palettes.ts";
 import {
   ASCII,
@@ -16,7 +16,7 @@ import {
   toAscii,
   UNICODE,
 } from "../../../src/console/theme/theme.ts";
-import type { TableColumn } from "../../../src/views/view.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 
 const dark = getTheme("dark", "24bit", false);
 

@@ -8,9 +8,9 @@ import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { LAUNCHER } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { hasLimits } from "../../../src/commands/run/start-agent.impl.ts";
-import { thisMachine } from "../../../src/config/machine.ts";
-import { readHostFacts } from "../../../src/fleet/host.ts";
+import { hasLimits } from "../../../src/cli/commands/run/start-agent.impl.ts";
+import { thisMachine } from "../../../src/core/config/machine.ts";
+import { readHostFacts } from "../../../src/core/fleet/host.ts";
 
 const cluster = TestCluster.startForFile();
 const UID = 2_000_000 + process.pid;

@@ -5,10 +5,10 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
-import { listWrittenCollections } from "../../../src/check/permissions.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import { listWrittenCollections } from "../../../src/site/check/permissions.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 
 const RUN = "0123456789abcdef";
 

@@ -10,8 +10,8 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { NO_STATE, startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
 
 const cluster = TestCluster.startForFile();

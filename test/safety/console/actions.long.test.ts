@@ -10,7 +10,7 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import type { Ticket } from "../../../src/protocol/ticket.ts";
+import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -3,9 +3,9 @@
 import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
-import { plain, runOf } from "../../state/pictures.ts";
+import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
+import { keys, ticketWith } from "../../core/protocol/samples.ts";
+import { plain, runOf } from "../../site/state/pictures.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

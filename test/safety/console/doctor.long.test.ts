@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -11,7 +11,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import type { Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import type { Op } from "../../../src/core/protocol/txn.ts";
 
 const shared = TestCluster.startForFile();
 

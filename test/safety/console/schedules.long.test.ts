@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { memory, schedule } from "../../views/schedules.ts";
+import { memory, schedule } from "../../cli/views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

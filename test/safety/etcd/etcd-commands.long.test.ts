@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin } from "../../../fixtures/etcd/index.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import type { Op } from "../../../src/core/protocol/txn.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
 
 interface Session {

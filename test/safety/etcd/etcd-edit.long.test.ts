@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin } from "../../../fixtures/etcd/index.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
-import { grantOnce } from "../../../src/etcd/session/session.ts";
+import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
 import { listAudits } from "../support/read-keys.ts";
 import { matchText } from "../support/request-patterns.ts";

@@ -1,7 +1,7 @@
 /** `signalbox etcd keys` with 100,000 keys: a page is read, not all. */
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import type { Op } from "../../../src/core/protocol/txn.ts";
 
 const cluster = TestCluster.startForFile();
 const MANY = 100_000;

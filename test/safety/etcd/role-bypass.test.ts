@@ -5,10 +5,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
-import { openStore } from "../../../src/etcd/open.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
-import type { Txn } from "../../../src/protocol/txn.ts";
+import { openStore } from "../../../src/core/etcd/open.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
+import type { Txn } from "../../../src/core/protocol/txn.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
 

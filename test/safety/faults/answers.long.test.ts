@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parsePastRuns } from "../../../src/protocol/history.ts";
+import { parsePastRuns } from "../../../src/core/protocol/history.ts";
 import { matchRenewal, matchSessionEnd, matchSessionGrant, matchText } from "../support/request-patterns.ts";
 import { recordChanges, type TicketChange } from "../support/ticket-changes.ts";
 

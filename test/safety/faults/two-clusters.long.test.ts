@@ -6,9 +6,9 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { openStore } from "../../../src/etcd/open.ts";
+import { openStore } from "../../../src/core/etcd/open.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
 import { connect } from "../../../src/library/index.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
 
 const cluster = TestCluster.startForFile();
 const OPTIONS = ["--lock", "x", "--ttl", "60s"];

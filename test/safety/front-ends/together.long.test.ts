@@ -12,8 +12,8 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { quoteShellWord } from "../../../src/base/shell.ts";
 import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
+import { quoteShellWord } from "../../../src/core/base/shell.ts";
 
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];

@@ -4,7 +4,7 @@ import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore, StoreError } from "../../../src/etcd/store.ts";
+import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
 import { type Signalbox, UsageError, Worker } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
 

@@ -3,7 +3,8 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore, StoreError } from "../../../src/etcd/store.ts";
+import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
+import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
 import {
   ConfigError,
   type Signalbox,
@@ -12,7 +13,6 @@ import {
   type WorkerTask,
 } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
-import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });

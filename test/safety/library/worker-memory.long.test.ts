@@ -3,11 +3,11 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { estimateSlope } from "../../../fixtures/estimate-slope.ts";
-import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
 import { LibraryConnection } from "../../../src/library/connection.ts";
 import { Worker } from "../../../src/library/index.ts";
 import { SignalboxImpl } from "../../../src/library/signalbox.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;

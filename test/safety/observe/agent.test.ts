@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TicketState } from "../../../src/protocol/ticket.ts";
-import { createFolder } from "../../process/agent-socket/helpers.ts";
+import type { TicketState } from "../../../src/core/protocol/ticket.ts";
+import { createFolder } from "../../core/process/agent-socket/helpers.ts";
 
 const cluster = TestCluster.startForFile();
 const LAUNCHER = resolve(import.meta.dirname, `../../../dist/native/${process.arch}/launcher`);

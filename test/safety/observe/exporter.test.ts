@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { putTickets } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();

@@ -20,10 +20,10 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { encodeRecord, HEADER_BYTES } from "../../../src/output/output-record.ts";
-import { parsePastRuns } from "../../../src/protocol/history.ts";
-import { formatOutputChunk } from "../../../src/protocol/output.ts";
-import { buildPrefixRange } from "../../../src/protocol/txn.ts";
+import { parsePastRuns } from "../../../src/core/protocol/history.ts";
+import { formatOutputChunk } from "../../../src/core/protocol/output.ts";
+import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
+import { encodeRecord, HEADER_BYTES } from "../../../src/site/output/output-record.ts";
 import { putDueSchedule, runShell, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();

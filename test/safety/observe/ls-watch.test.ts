@@ -5,9 +5,9 @@ import { readlinkSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { serializeDrain } from "../../../src/core/protocol/drain.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 import { findInnermostProcess, putTickets, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();

@@ -3,9 +3,9 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { LISTINGS } from "../../../src/commands/see/ls/ls.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { LISTINGS } from "../../../src/cli/commands/see/ls/ls.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 import { putTickets, startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();

@@ -6,7 +6,7 @@ import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseTicket } from "../../../src/protocol/ticket.ts";
+import { parseTicket } from "../../../src/core/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

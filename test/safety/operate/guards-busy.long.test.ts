@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 import { listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();

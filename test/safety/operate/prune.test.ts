@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
-import { formatAuditTime } from "../../../src/protocol/audit.ts";
-import { createKeys } from "../../../src/protocol/keys.ts";
+import { formatAuditTime } from "../../../src/core/protocol/audit.ts";
+import { createKeys } from "../../../src/core/protocol/keys.ts";
 
 const DAY = 86_400_000;
 const keys = createKeys("/signalbox/");

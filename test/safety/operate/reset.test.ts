@@ -6,9 +6,9 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { grantOnce } from "../../../src/etcd/session/session.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { grantOnce } from "../../../src/core/etcd/session/session.ts";
+import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();

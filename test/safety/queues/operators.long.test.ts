@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
+import { type QueueEntry, serializeTicket } from "../../../src/core/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
 const LOCK = ["--lock", "x", "--wait"];

@@ -5,7 +5,11 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { HOST_RECORD_INTERVAL, type HostRecord, parseHostRecord } from "../../../src/fleet/host-record.ts";
+import {
+  HOST_RECORD_INTERVAL,
+  type HostRecord,
+  parseHostRecord,
+} from "../../../src/core/fleet/host-record.ts";
 import { refuseHostWrites } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";

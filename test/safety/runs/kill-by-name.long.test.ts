@@ -9,7 +9,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createSleeper, listCommandLines } from "../../process/helpers.ts";
+import { createSleeper, listCommandLines } from "../../core/process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });

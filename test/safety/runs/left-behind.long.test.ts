@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createSleeper } from "../../process/helpers.ts";
+import { createSleeper } from "../../core/process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });

@@ -14,7 +14,7 @@ import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-const ODD = join(import.meta.dirname, "../../commands/schedule/crontab/fixtures/odd.crontab");
+const ODD = join(import.meta.dirname, "../../cli/commands/schedule/crontab/fixtures/odd.crontab");
 const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
 const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";

@@ -10,7 +10,7 @@ import { startWorker } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
-const SOURCE = new URL("../../commands/schedule/crontab/debian-12/", import.meta.url).pathname;
+const SOURCE = new URL("../../cli/commands/schedule/crontab/debian-12/", import.meta.url).pathname;
 const FILES = ["crontab", ...readdirSync(join(SOURCE, "cron.d")).map((name) => `cron.d/${name}`)];
 
 /** Programs and scripts that the crontabs run, under another root. */

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { listRemains } from "../../process/helpers.ts";
+import { listRemains } from "../../core/process/helpers.ts";
 import {
   buildWaitingScript,
   putDueSchedule,

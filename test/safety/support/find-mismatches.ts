@@ -1,6 +1,6 @@
 /** A validator for the subset of JSON Schema that docs/ls.schema.json uses. */
 import type { RootSchema } from "../../../scripts/json-doc.ts";
-import type { JsonSchema } from "../../../src/base/json-schema.ts";
+import type { JsonSchema } from "../../../src/core/base/json-schema.ts";
 
 /** Lists the mismatches of a document, each with its path. */
 export function findMismatches(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {

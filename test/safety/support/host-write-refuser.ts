@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { Keys } from "../../../src/protocol/keys.ts";
+import type { Keys } from "../../../src/core/protocol/keys.ts";
 
 interface WireOp {
   request_put?: { key: string };

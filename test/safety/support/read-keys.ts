@@ -1,7 +1,7 @@
 /** What etcd has stored, for tests. */
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type AuditRecord, parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
+import { type AuditRecord, parseAuditRecord } from "../../../src/core/protocol/audit.ts";
+import { type Drain, parseDrain } from "../../../src/core/protocol/drain.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 

@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { grantOnce } from "../../../src/etcd/session/session.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { grantOnce } from "../../../src/core/etcd/session/session.ts";
+import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
+import { ticketWith } from "../../core/protocol/samples.ts";
 
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 

@@ -1,8 +1,8 @@
 /** Keys of schedules in a namespace, as workers and operators write them. */
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
-import { keys as sampleKeys } from "../../protocol/samples.ts";
-import { memory, running, schedule, worker } from "../../views/schedules.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { memory, running, schedule, worker } from "../../cli/views/schedules.ts";
+import { keys as sampleKeys } from "../../core/protocol/samples.ts";
 
 const HOUR = 3_600_000;
 

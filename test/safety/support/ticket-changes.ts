@@ -2,8 +2,8 @@
 
 import { onTestFinished } from "vitest";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import type { Ticket } from "../../../src/protocol/ticket.ts";
-import type { KeyRange, WatchEvent } from "../../../src/protocol/txn.ts";
+import type { Ticket } from "../../../src/core/protocol/ticket.ts";
+import type { KeyRange, WatchEvent } from "../../../src/core/protocol/txn.ts";
 
 /** A changed or deleted ticket. */
 export interface TicketChange {

@@ -1,6 +1,6 @@
 /** Valid and invalid cron expressions, and error messages. */
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
 import { CRON_MACROS, CronError, parseCron } from "../../../src/schedule/cron/cron.ts";
 import { findOccurrenceAfter } from "../../../src/schedule/cron/upcoming-occurrences.ts";
 

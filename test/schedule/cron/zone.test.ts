@@ -1,6 +1,6 @@
 /** Names and clocks of time zones. */
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
 import { checkZone, findOffsetPeriod, getZoneOffset } from "../../../src/schedule/cron/offsets.ts";
 
 const HOUR = 3_600_000;

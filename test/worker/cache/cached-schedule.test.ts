@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import {
   applyKey,

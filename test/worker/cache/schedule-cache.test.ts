@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createKeys } from "../../../src/protocol/keys.ts";
-import type { KeyValue, WatchEvent } from "../../../src/protocol/txn.ts";
+import { createKeys } from "../../../src/core/protocol/keys.ts";
+import type { KeyValue, WatchEvent } from "../../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { buildStateName, formatDue } from "../../../src/schedule/state/due.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { load } from "../../../src/observe/read.ts";
-import { VanishedTickets } from "../../../src/observe/vanished-tickets.ts";
-import { realRandom } from "../../../src/process/random.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { realRandom } from "../../../src/core/process/random.ts";
+import { VanishedTickets } from "../../../src/core/run/vanished-tickets.ts";
 import { forgetSession } from "../../../src/schedule/state/complete-occurrence.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
+import { load } from "../../../src/site/observe/read.ts";
 import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
 import { ConditionGate } from "../../../src/worker/claims/condition-gate.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
+import { ManualClock } from "../../core/etcd/manual-clock.ts";
 import { IDLE_WORKER, MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** A worker that has read all schedules. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Random } from "../../../src/base/random.ts";
+import type { Random } from "../../../src/core/base/random.ts";
 import { createCachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { computeClaimTime } from "../../../src/worker/claims/claim-candidate.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../../../src/base/errors.ts";
-import type { Random } from "../../../src/base/random.ts";
+import { ConfigError } from "../../../src/core/base/errors.ts";
+import type { Random } from "../../../src/core/base/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState } from "../../../src/schedule/state/due.ts";
 import { createCachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";

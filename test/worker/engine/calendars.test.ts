@@ -3,9 +3,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { Clock } from "../../../src/base/clock.ts";
-import type { LogFields } from "../../../src/base/log.ts";
-import { delegateStore, type Store } from "../../../src/etcd/store.ts";
+import type { Clock } from "../../../src/core/base/clock.ts";
+import type { LogFields } from "../../../src/core/base/log.ts";
+import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import { formatCalendar } from "../../../src/schedule/calendar/calendar.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { delegateStore, type Store, StoreError } from "../../../src/etcd/store.ts";
+import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { isDeleting, isPutting, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 

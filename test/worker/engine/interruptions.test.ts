@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore, type Store, StoreError } from "../../../src/etcd/store.ts";
-import type { Txn } from "../../../src/protocol/txn.ts";
+import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
+import type { Txn } from "../../../src/core/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import type { WorkerEvent } from "../../../src/worker/events.ts";

@@ -3,12 +3,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type LogFields, silentLog } from "../../../src/base/log.ts";
-import { delegateStore, StoreError } from "../../../src/etcd/store.ts";
-import { formatAuditTime } from "../../../src/protocol/audit.ts";
+import { type LogFields, silentLog } from "../../../src/core/base/log.ts";
+import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
+import { formatAuditTime } from "../../../src/core/protocol/audit.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
-import { historyOf } from "../../state/pictures.ts";
+import { historyOf } from "../../site/state/pictures.ts";
 import { isDeleting, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const DAY = 86_400_000;

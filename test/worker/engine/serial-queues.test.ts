@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore, type Store } from "../../../src/etcd/store.ts";
+import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";

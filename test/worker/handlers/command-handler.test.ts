@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
-import { listRemains } from "../../process/helpers.ts";
+import { listRemains } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 
 const buildShellCommand = (script: string) => ["sh", "-c", script];

@@ -3,7 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { applySchema } from "../../../src/base/schema.ts";
+import { applySchema } from "../../../src/core/base/schema.ts";
 import { HTTP, type HttpSpec } from "../../../src/worker/file/http-schema.ts";
 
 interface Request {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import { silentLog } from "../../../src/base/log.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
-import { createMacros } from "../../../src/fleet/macros.ts";
-import { OldSchemaError } from "../../../src/protocol/schema.ts";
+import { EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
+import { silentLog } from "../../../src/core/base/log.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
+import { createMacros } from "../../../src/core/fleet/macros.ts";
+import { OldSchemaError } from "../../../src/core/protocol/schema.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { createLeasedHandler } from "../../../src/worker/handlers/leased-handler.ts";
 import { createTask } from "../handler-fixture.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/handlers.ts";
-import { listRemains } from "../../process/helpers.ts";
+import { listRemains } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 
 const matchFailure = (reason: string | RegExp) => ({

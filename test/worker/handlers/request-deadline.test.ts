@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { TaskLost } from "../../../src/worker/handler.ts";
 import { RequestDeadline } from "../../../src/worker/handlers/http-handler.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
+import { ManualClock } from "../../core/etcd/manual-clock.ts";
 import { createTask } from "../handler-fixture.ts";
 
 const HOUR = 3_600_000;

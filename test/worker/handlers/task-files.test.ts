@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { openTaskFiles } from "../../../src/worker/handlers/command-handler.ts";
-import { clock } from "../../process/helpers.ts";
+import { clock } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask } from "../handler-fixture.ts";
 
 test("a checkpoint that cannot be written leaves no folder", async () => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
-import { createGuardianHost } from "../../../src/process/host.ts";
+import { createRealClock } from "../../../src/core/process/clock.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 import { type HookOptions, Hooks } from "../../../src/worker/hooks/hooks.ts";
 import { buildEnded, buildSkipped, buildStarted, NOON, Warnings } from "../events.ts";
 

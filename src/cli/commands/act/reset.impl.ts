@@ -1,0 +1,390 @@
+import { formatDuration } from "../../../core/base/duration.ts";
+import { EXIT, SignalboxError } from "../../../core/base/errors.ts";
+import { quoteShellWord } from "../../../core/base/shell.ts";
+import { clean, formatShortList, quoteText, suggestNearest } from "../../../core/base/text.ts";
+import { isHolding } from "../../../core/protocol/admission.ts";
+import { guardOwned } from "../../../core/protocol/guards.ts";
+import type { QueueKind } from "../../../core/protocol/keys.ts";
+import { validateName } from "../../../core/protocol/names.ts";
+import { describeVanished, type QueueEntry } from "../../../core/protocol/ticket.ts";
+import type { Compare } from "../../../core/protocol/txn.ts";
+import { type ActionResult, updateAuditOutcome } from "../../../site/operate/operator-action.ts";
+import {
+  canRequestReset,
+  type DepartureEvent,
+  removeTickets,
+  requestResets,
+  waitUntilGone,
+} from "../../../site/operate/reset.ts";
+import {
+  buildClaims,
+  type Claim,
+  describeQueueChanges,
+  findResetTargets,
+  formatTicketOwner,
+  isHolder,
+} from "../../../site/state/claims.ts";
+import {
+  type EvictionPreview,
+  formatEvictionPreview,
+  previewEviction,
+  SHOWN_LINES,
+} from "../../../site/state/eviction-preview.ts";
+import { judgeRunnerLiveness } from "../../../site/state/liveness.ts";
+import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
+import {
+  type ActionOutcome,
+  createOutcome,
+  type EvictionResult,
+  type RunnerRecord,
+} from "../../frame/outcome.ts";
+import { confirmAction, createActionCommand, REVERTED_MESSAGE } from "../../frame/print-outcome.ts";
+import {
+  findOnlyClaim,
+  QUEUE_COLLECTIONS,
+  readEntryLiveness,
+  readSnapshot,
+  readSnapshotAt,
+} from "../../frame/read-snapshot.ts";
+import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
+import { toRunnersJson } from "../see/show-json.ts";
+import type { EvictionFlags, ResetFlags } from "./reset.ts";
+
+export const resetQueue = createActionCommand<ResetFlags>(async (context) => {
+  const [kindName = "", nameGiven = ""] = context.args;
+  const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
+  const name = validateName(kind, nameGiven);
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const wanted = context.flags.run;
+  const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
+  return await evict(context, {
+    action: "reset",
+    target: `${kind} ${name}`,
+    snapshot,
+    findEntries: (seen) => findResetTargets(seen, kind, name, run),
+    queues: [{ kind, name }],
+    words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
+    nothing: describeNothingHeld(snapshot, kind, name, run),
+  });
+});
+
+/**
+ * Finds the run that a word names, in the queue. Returns the word itself if the queue has no such run: it is not an error
+ * that a run has ended.
+ */
+function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: string): string {
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const here = new Set(entries.map((entry) => entry.run));
+  const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
+  return findOnlyClaim(word, claims)?.run ?? word;
+}
+
+function describeNothingHeld(
+  snapshot: Snapshot,
+  kind: QueueKind,
+  name: string,
+  run: string | undefined,
+): string {
+  const queue = findNamedQueue(snapshot, kind, name);
+  if (queue !== undefined && run !== undefined)
+    return `run ${quoteText(run)} neither holds ${kind} ${quoteText(name)} nor waits for it`;
+  if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
+  const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
+  return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
+}
+
+export const releaseRun = createActionCommand<EvictionFlags>(async (context) => {
+  const [word = ""] = context.args;
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const claim = findOnlyClaim(word, buildClaims(snapshot));
+  if (claim !== undefined) refuseHolder(claim);
+  const stands = claim?.entries ?? [];
+  const outcome = await evict(context, {
+    action: "release",
+    target: `run ${claim?.run ?? word}`,
+    snapshot,
+    findEntries: (seen) =>
+      (claim &&
+        buildClaims(seen)
+          .get(claim.run)
+          ?.entries.map(({ entry }) => entry)) ??
+      [],
+    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
+    words: `signalbox release ${claim?.run ?? word}`,
+    nothing: `no run ${quoteText(word)} is waiting`,
+  });
+  const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
+  return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
+});
+
+/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
+function refuseHolder(claim: Claim): void {
+  const [first] = claim.entries;
+  if (first === undefined || !isHolder(claim)) return;
+  const { queue, entry } = first;
+  throw new SignalboxError(
+    EXIT.changed,
+    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
+      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
+  );
+}
+
+/** Tickets to remove for an operator, and the snapshot that the decision is based on. */
+interface EvictionDraft {
+  /** Finds the tickets that the eviction ends, in any snapshot. */
+  findEntries(snapshot: Snapshot): readonly QueueEntry[];
+  /** The queues of these tickets. */
+  queues: readonly { kind: QueueKind; name: string }[];
+  action: "reset" | "release";
+  /** As in the audit: `lock invoices`. */
+  target: string;
+  snapshot: Snapshot;
+  /** The command to repeat this, without flags. */
+  words: string;
+  /** The message if there are no tickets. */
+  nothing: string;
+}
+
+interface EvictionPlan extends EvictionDraft {
+  context: CommandContext<EvictionFlags>;
+  entries: readonly QueueEntry[];
+  preview: EvictionPreview;
+  /** The state of the runners that were checked. */
+  runners: readonly RunnerRecord[];
+}
+
+/** Largest number of runners whose state a preview shows. */
+const MOST_RUNNERS = 8;
+
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
+async function evict(
+  context: CommandContext<EvictionFlags>,
+  draft: EvictionDraft,
+): Promise<ActionOutcome<EvictionResult>> {
+  const { flags, printMessage } = context;
+  const { action, snapshot, target } = draft;
+  const entries = draft.findEntries(snapshot);
+  const wall = context.clock.getWallTime();
+  const preview = previewEviction(snapshot, new Set(entries.map(({ run }) => run)), wall);
+  const unseen: EvictionPlan = { ...draft, context, entries, preview, runners: [] };
+  const moved = await describeChangesSince(unseen);
+  if (moved.length > 0) return createEvictionOutcome(unseen, "changed", moved);
+  if (entries.length === 0) return createEvictionOutcome(unseen, "nothing", [draft.nothing]);
+  checkReadable(unseen);
+  const { runners, states } = await readRunners(unseen);
+  const plan = { ...unseen, runners };
+  const lines = [...formatEvictionPreview(preview, wall), ...states.map(({ text }) => text)];
+  if (flags["dry-run"])
+    return createEvictionOutcome(plan, "dry-run", lines, {
+      messageKeys: [...formatEvictionPreview(preview, undefined), ...states.map(({ key }) => key)],
+      repeat: `${draft.words}${flags.force ? " --force" : ""} --expect-revision ${snapshot.revision} --yes`,
+    });
+  const verb = action === "reset" ? "Reset" : "Release";
+  const risk = flags.force ? ", at the risk that two commands run at once," : "";
+  if (!(await confirmAction(context, lines, `${verb}${risk} ${clean(target)}?`)))
+    return createEvictionOutcome(plan, "declined", ["nothing was done"]);
+  const receipt = await putEviction(plan);
+  if (receipt?.kind === "changed")
+    return createEvictionOutcome(plan, "changed", await readCurrentChanges(plan));
+  const { names, isOne } = describeOwners(entries);
+  if (flags["no-wait"])
+    return createEvictionOutcome(plan, "asked", [`${names} ${isOne ? "was" : "were"} asked to end`]);
+  if (!flags.force) printMessage(`asked ${names} to end, waiting for the end`);
+  try {
+    return await waitForEnd(plan, receipt);
+  } catch (error) {
+    if (error instanceof InterruptedError) printMessage("no longer waiting; the request stays in effect");
+    throw error;
+  }
+}
+
+/** Reads the state of the runners to end: a runner that is gone answers no request. */
+async function readRunners({
+  context,
+  entries,
+}: EvictionPlan): Promise<{ runners: readonly RunnerRecord[]; states: { text: string; key: string }[] }> {
+  if (context.flags.yes && !context.flags["dry-run"]) return { runners: [], states: [] };
+  const shown = entries.slice(0, MOST_RUNNERS);
+  const runnerLiveness = await readEntryLiveness(context, shown);
+  const states = shown.map((entry) => {
+    const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
+    return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+  });
+  return { runners: toRunnersJson(shown, runnerLiveness), states };
+}
+
+function checkReadable({ context, entries }: EvictionPlan): void {
+  const strange = entries.find((entry) => !canRequestReset(entry));
+  if (strange === undefined || context.flags.force) return;
+  const { key, run, vanished } = strange;
+  throw new SignalboxError(
+    EXIT.undone,
+    vanished === undefined
+      ? `nothing was done: the ticket ${key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`
+      : `nothing was done: run ${run} cannot be asked to end: ${describeVanished(vanished)}; --force frees it now`,
+  );
+}
+
+function putEviction(plan: EvictionPlan): Promise<ActionResult | undefined> {
+  const { context, action, target, entries, snapshot } = plan;
+  const { force, reason } = context.flags;
+  const seen = { seen: snapshot.revision, compare: buildNextGuards(plan) };
+  return (force ? removeTickets : requestResets)(context, { action, target, entries, reason, ...seen });
+}
+
+/** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
+async function waitForEnd(
+  plan: EvictionPlan,
+  receipt: ActionResult | undefined,
+): Promise<ActionOutcome<EvictionResult>> {
+  const { context, entries } = plan;
+  const { clock, signal } = context;
+  const { force, timeout } = context.flags;
+  const start = clock.now();
+  const deadline = timeout === undefined ? undefined : start + timeout;
+  const onEvent = (news: DepartureEvent) => reportNews(context, news);
+  const left = (await waitUntilGone(context, entries, { signal, deadline, onEvent })).length;
+  const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const ended = force ? "removed by force" : `ended after ${took}`;
+  if (receipt?.kind === "done")
+    await updateAuditOutcome(context, receipt.record, left > 0 ? `${left} not ended after ${took}` : ended);
+  if (left > 0)
+    return createEvictionOutcome(plan, "timeout", [
+      `${left} of ${entries.length} tickets are left after ${took}; the request stays in effect`,
+      "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
+      ...(entries.some(({ ticket }) => ticket?.call !== undefined)
+        ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
+        : []),
+    ]);
+  const { names, isOne } = describeOwners(entries);
+  return createEvictionOutcome(plan, "done", [
+    `${names} ${isOne ? "has" : "have"} ended, after ${took}`,
+    ...(await readSuccessors(plan)),
+  ]);
+}
+
+/** Describes the current holder of each freed queue. A grant takes some milliseconds. */
+async function readSuccessors({ context, queues }: EvictionPlan): Promise<string[]> {
+  const now = await readSnapshot(context, QUEUE_COLLECTIONS);
+  return queues.map(({ kind, name }) => {
+    const entries = findNamedQueue(now, kind, name)?.entries ?? [];
+    const [holder] = entries.filter(isHolding);
+    if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
+    const [next] = entries;
+    return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
+  });
+}
+
+function reportNews({ printMessage }: CommandContext, news: DepartureEvent): void {
+  if (news.kind === "away") printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+  if (news.kind === "back") printMessage("etcd is reachable again");
+  if (news.kind === "left" && news.remaining > 0) printMessage(`${news.remaining} still to end`);
+}
+
+function createEvictionOutcome(
+  { context, snapshot: { revision }, action, target, preview, runners }: EvictionPlan,
+  outcome: EvictionResult["outcome"],
+  messages: readonly string[],
+  texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
+): ActionOutcome<EvictionResult> {
+  const result = { kind: "eviction", outcome, revision, action, target, preview, runners } as const;
+  return createOutcome(context, result, { messages, ...texts });
+}
+
+/** Names the runs to end: at most three. */
+function describeOwners(entries: readonly QueueEntry[]): { names: string; isOne: boolean } {
+  const owners = [...new Set(entries.map(formatTicketOwner))];
+  return { names: formatShortList(owners, 3), isOne: owners.length === 1 };
+}
+
+/**
+ * Describes what has changed since `--expect-revision` in what the eviction affects, one sentence each. Prints how many
+ * other runs came and left.
+ * @throws as `readSnapshotAt`
+ */
+async function describeChangesSince(plan: EvictionPlan): Promise<readonly string[]> {
+  const { context, snapshot } = plan;
+  const expected = context.flags["expect-revision"];
+  if (expected === undefined) return [];
+  const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, snapshot);
+  const { atStake, others } = computeEvictionChanges(plan, before, snapshot);
+  if (atStake.length === 0 && others.come + others.gone > 0)
+    context.printMessage(
+      `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
+    );
+  return atStake;
+}
+
+/** Describes what other operators changed between the read and the write. @throws StoreError */
+async function readCurrentChanges(plan: EvictionPlan): Promise<readonly string[]> {
+  const now = await readSnapshot(plan.context, QUEUE_COLLECTIONS);
+  const { atStake } = computeEvictionChanges(plan, plan.snapshot, now);
+  return atStake.length > 0 ? atStake : [REVERTED_MESSAGE];
+}
+
+/** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
+function buildNextGuards({ context, entries, snapshot }: EvictionPlan): Compare[] {
+  const isShown = !context.flags.yes || context.flags["expect-revision"] !== undefined;
+  return isShown ? guardOwned(findNextEntries(entries, snapshot, context.clock.getWallTime())) : [];
+}
+
+/** Changes between the snapshot that the operator saw and a later one. */
+interface EvictionChanges {
+  /** Changes to what the eviction affects, one sentence each. If there are any, the eviction is refused. */
+  atStake: readonly string[];
+  /** Other tickets that came to or left the queues. They are reported and do not refuse the eviction. */
+  others: { come: number; gone: number };
+}
+
+/** Compares what an eviction affects: the tickets that it ends, and the runs that were shown as next. */
+function computeEvictionChanges(plan: EvictionPlan, before: Snapshot, after: Snapshot): EvictionChanges {
+  const [ended, ends] = [plan.findEntries(before), plan.findEntries(after)];
+  const wall = plan.context.clock.getWallTime();
+  const isAtStake = collectKeys([...ended, ...ends]);
+  const queues = plan.queues.map(({ kind, name }) => ({
+    before: findNamedQueue(before, kind, name)?.entries ?? [],
+    after: findNamedQueue(after, kind, name)?.entries ?? [],
+  }));
+  const filterAtStake = (entries: readonly QueueEntry[]) => entries.filter(({ key }) => isAtStake.has(key));
+  const moved = queues.flatMap((queue) =>
+    describeQueueChanges(filterAtStake(queue.before), filterAtStake(queue.after)),
+  );
+  const then = collectKeys(queues.flatMap((queue) => queue.before));
+  const now = collectKeys(queues.flatMap((queue) => queue.after));
+  const countMissing = (from: ReadonlySet<string>, to: ReadonlySet<string>) =>
+    [...from].filter((key) => !to.has(key) && !isAtStake.has(key)).length;
+  return {
+    atStake: [...new Set([...moved, ...describeNextChanges(ended, before, ends, after, wall)])],
+    others: { come: countMissing(now, then), gone: countMissing(then, now) },
+  };
+}
+
+/** Describes runs that were shown as next and no longer are. Additional next runs are no reason to refuse. */
+function describeNextChanges(
+  ended: readonly QueueEntry[],
+  before: Snapshot,
+  ends: readonly QueueEntry[],
+  after: Snapshot,
+  wall: number,
+): string[] {
+  const shown = findNextEntries(ended, before, wall);
+  if (shown.length === 0) return [];
+  const now = findNextEntries(ends, after, wall);
+  const runs = new Set(now.map(({ run }) => run));
+  const lost = shown.filter(({ run }) => !runs.has(run));
+  if (lost.length === 0) return [];
+  const [next] = now;
+  const instead = next === undefined ? "no waiting run is" : `${formatTicketOwner(next)} is`;
+  return lost.map((entry) => `${formatTicketOwner(entry)} is no longer next: ${instead}`);
+}
+
+/** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
+function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: number): QueueEntry[] {
+  const runs = new Set(ended.map(({ run }) => run));
+  const { next } = previewEviction(snapshot, runs, wall);
+  return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);
+}
+
+function collectKeys(entries: readonly QueueEntry[]): Set<string> {
+  return new Set(entries.map(({ key }) => key));
+}

@@ -1,0 +1,358 @@
+import { isDeepStrictEqual } from "node:util";
+import { clean, quoteText } from "../../../core/base/text.ts";
+import { evaluateUnits } from "../../../core/fleet/arithmetic.ts";
+import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../../core/fleet/configuration.ts";
+import { createMacros } from "../../../core/fleet/macros.ts";
+import type { TotalCheck } from "../../../core/fleet/resources.ts";
+import { formatCalendarChange } from "../../../site/operate/calendar-changes.ts";
+import { formatOperator, readAuditSince, type SiteAction } from "../../../site/operate/operator-action.ts";
+import {
+  applySite,
+  formatSiteCounts,
+  isEmptyPlan,
+  listEffects,
+  planSite,
+  type SiteChanges,
+  type SitePlan,
+  type SiteTerms,
+} from "../../../site/operate/site.ts";
+import {
+  countSchedules,
+  createMissingSchedule,
+  readAllStoredSchedules,
+  type ScheduleReadResult,
+} from "../../../site/operate/stored-schedules.ts";
+import { buildConfiguration, buildHostMacros } from "../../../site/state/configuration.ts";
+import {
+  type ConfigImpact,
+  computeConfigImpact,
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../../site/state/impact.ts";
+import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
+import { type ActionOutcome, createOutcome, type SiteResult } from "../../frame/outcome.ts";
+import { confirmAction } from "../../frame/print-outcome.ts";
+import {
+  QUEUE_COLLECTIONS,
+  readAtRevision,
+  readSnapshot,
+  readSnapshotRanges,
+} from "../../frame/read-snapshot.ts";
+import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
+import { listChangeNotes } from "../schedule/amend-schedules.ts";
+import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
+
+export type SiteKinds = ReadonlySet<SiteKind>;
+
+/** The collections of the configuration. */
+export const CONFIG_COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs"];
+
+/** The collections that decide which runs a change of the configuration affects. */
+const IMPACT_COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
+
+/**
+ * Creates a check that a total can be evaluated on this host, or on any known host, since other hosts have their own
+ * macros. A total that is unchanged in etcd is not checked.
+ */
+export function createTotalCheck({ facts }: Pick<CommandContext, "facts">, snapshot: Snapshot): TotalCheck {
+  return (resource, total) => {
+    if (snapshot.resources.get(resource)?.value?.total === total.trim()) return undefined;
+    const here = evaluateUnits(total, createMacros(facts).lookup);
+    if (!("fault" in here)) return undefined;
+    const isFineSomewhere = [...snapshot.hosts].some(
+      ([fqdn, record]) => !("fault" in evaluateUnits(total, buildHostMacros(fqdn, record).lookup)),
+    );
+    return isFineSomewhere ? undefined : here.fault;
+  };
+}
+
+/** What was read of a site. Kinds that were not read are empty. */
+export interface SiteRead {
+  kinds: SiteKinds;
+  /** Contains the runs that a change of the configuration affects. */
+  snapshot: Snapshot;
+  schedules: ScheduleReadResult;
+  revision: bigint;
+}
+
+/**
+ * Reads what a site has of some kinds: no more, because a role may have access to schedules but not to groups.
+ * @param at  the revision; undefined for the current one
+ */
+export async function readSite(context: CommandContext, kinds: SiteKinds, at?: bigint): Promise<SiteRead> {
+  const hasConfig = kinds.has("groups") || kinds.has("resources");
+  const hasSchedules = kinds.has("calendars") || kinds.has("schedules");
+  const read = (collections: Parameters<typeof readSnapshot>[1]) =>
+    at === undefined ? readSnapshot(context, collections) : readSnapshotRanges(context, collections, [], at);
+  const snapshot = hasConfig
+    ? await read(IMPACT_COLLECTIONS)
+    : new SnapshotBuilder(context.keys, []).getSnapshot();
+  const schedules: ScheduleReadResult = hasSchedules
+    ? await readAllStoredSchedules(context, context.signal, at)
+    : { revision: snapshot.revision, schedules: new Map(), calendars: new Map() };
+  const revision = hasConfig ? snapshot.revision : schedules.revision;
+  return { kinds, snapshot, schedules, revision };
+}
+
+/** What a command does with a document. */
+interface SiteDraft {
+  action: SiteAction;
+  /** As in the audit: `site`, `group web`. */
+  target: string;
+  document: SiteChanges;
+  kinds: SiteKinds;
+  /** `isSingle`: the command asks only if something is deleted, or a run or another schedule is affected. */
+  terms: SiteTerms;
+  /** The message if there is nothing to change. */
+  nothing: string;
+  /** Further notes for the operator, one sentence each. */
+  notes?: readonly string[];
+  /** The site as the user has opened it in an editor. */
+  opened?: SiteRead;
+}
+
+/** A draft as it applies to a site, and what it affects. */
+interface PreparedSite {
+  context: ActionContext;
+  draft: SiteDraft;
+  read: SiteRead;
+  plan: SitePlan;
+  impact: ConfigImpact;
+  /** How many runs are affected, in words; empty if none is. */
+  hits: string;
+}
+
+/** Largest number of notes that are printed; further ones are only counted. */
+const MAX_PRINTED_NOTES = 20;
+
+/** Previews what a document changes, asks for confirmation and applies it. @param read  the site; default: it is read */
+export async function changeSite(
+  context: ActionContext,
+  draft: SiteDraft,
+  read?: SiteRead,
+): Promise<ActionOutcome<SiteResult>> {
+  const { flags } = context;
+  const current = prepareSite(context, draft, read ?? (await readSite(context, draft.kinds)));
+  const seen = await prepareSeen(current);
+  if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
+    return await refuseChange({ ...seen, since: seen.read.revision }, current);
+  if (isEmptyPlan(current.plan)) return createSiteOutcome("nothing", current, [draft.nothing]);
+  const notes = await listNotes(current);
+  const lines = listLines(current, context.clock.getWallTime());
+  const counts = draft.terms.isSingle ? [] : [formatSiteCounts(current.plan)];
+  if (flags["dry-run"])
+    return createSiteOutcome("dry-run", current, [...lines, ...counts], {
+      notes,
+      messageKeys: [...listLines(current, undefined), ...counts],
+      repeat: `--expect-revision ${current.read.revision} --yes`,
+    });
+  const isAsked = needsConfirmation(current) && !flags.yes;
+  if (isAsked && !(await confirmAction(context, lines, formatQuestion(current))))
+    return createSiteOutcome("declined", current, ["nothing was changed"], { notes });
+  return await applyPlan(current, isAsked ? undefined : lines, notes);
+}
+
+function needsConfirmation({ draft, plan: { config, calendars, schedules }, impact }: PreparedSite): boolean {
+  if (!draft.terms.isSingle) return true;
+  const isDeletion = [...config, ...calendars].some(({ after }) => after === undefined);
+  return isDeletion || impact.affected.length + schedules.length > 0;
+}
+
+function formatQuestion({ draft: { target, terms }, plan, hits }: PreparedSite): string {
+  const what = terms.isSingle ? clean(target) : formatSiteCounts(plan);
+  return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
+}
+
+function prepareSite(context: ActionContext, draft: SiteDraft, read: SiteRead): PreparedSite {
+  const now = context.clock.getWallTime();
+  const { groups, resources } = read.snapshot;
+  const site = { ...read.schedules, groups, resources, revision: read.revision };
+  const plan = planSite(site, draft.document, draft.terms, now);
+  const impact = computeConfigImpact(read.snapshot, plan.config, now);
+  return { context, draft, read, plan, impact, hits: formatAffectedCount(impact.affected) };
+}
+
+/** Plans for the site as the user has seen it before: in an editor, or in a dry run. */
+async function prepareSeen({ context, draft, read }: PreparedSite): Promise<PreparedSite | undefined> {
+  const { opened, kinds } = draft;
+  if (opened !== undefined) return prepareSite(context, draft, opened);
+  const revision = context.flags["expect-revision"];
+  if (revision === undefined) return undefined;
+  const then = await readAtRevision(revision, read.revision, () => readSite(context, kinds, revision));
+  return prepareSite(context, draft, then);
+}
+
+/** @param lines  the changes, if the user was not asked */
+async function applyPlan(
+  shown: PreparedSite,
+  lines: readonly string[] | undefined,
+  notes: readonly string[],
+): Promise<ActionOutcome<SiteResult>> {
+  const { context, draft } = shown;
+  let fresh = shown;
+  let left: { plan: SitePlan; since: bigint } = { plan: shown.plan, since: shown.read.revision };
+  try {
+    const end = await applySite(context, {
+      action: draft.action,
+      target: draft.target,
+      reason: context.flags.reason,
+      shown: shown.plan,
+      formatOutcome: (part) => formatAuditOutcome({ ...shown, plan: part }),
+      signal: context.signal,
+      replan: async () => {
+        const read = await readSite({ ...context, knownSnapshot: undefined }, draft.kinds);
+        fresh = prepareSite(context, draft, read);
+        return fresh.plan;
+      },
+      onPart: (rest, since) => {
+        left = { plan: rest, since };
+        context.printMessage(`a part is applied; left: ${formatSiteCounts(rest)}`);
+      },
+    });
+    if (end.kind === "changed") return await refuseChange({ ...shown, ...left }, fresh);
+    const { revision } = end;
+    const told =
+      draft.terms.isSingle && lines !== undefined
+        ? listChanges(shown)
+        : [`done: ${formatSiteCounts(shown.plan)}`];
+    const messages = shown.hits === "" ? told : [...told, `this ${shown.hits}`];
+    return createSiteOutcome("done", { ...shown, read: { ...shown.read, revision } }, messages, { notes });
+  } catch (error) {
+    if (left.plan !== shown.plan)
+      context.printMessage(
+        `stopped half-way, not done: ${formatSiteCounts(left.plan)}; run the same command again for the rest`,
+      );
+    throw error;
+  }
+}
+
+/** Formats what a transaction does, for its audit record. */
+function formatAuditOutcome(part: PreparedSite): string {
+  const { draft, plan, hits } = part;
+  const { changed } = countSchedules(plan.schedules);
+  const moved = changed === 0 ? [] : [`${changed} schedules move`];
+  const told = draft.terms.isSingle
+    ? [...listChanges({ ...part, plan: { ...plan, schedules: [] } }), ...moved].join("; ")
+    : formatSiteCounts(plan);
+  return plan.config.length === 0 || hits === "" ? told : `${told}; ${hits}`;
+}
+
+/**
+ * Refuses to do something else than was shown.
+ * @param shown  its plan is what was not done, as it was planned; others have changed the site after `since`
+ */
+async function refuseChange(
+  { context, draft, plan, read, since }: PreparedSite & { since: bigint },
+  fresh: PreparedSite,
+): Promise<ActionOutcome<SiteResult>> {
+  const { opened, target, terms } = draft;
+  const hasConfig = plan.config.length + fresh.plan.config.length > 0;
+  // Groups and resources that must not have changed.
+  const isInScope = (kind: string, name: string) => !terms.isSingle || target === `${kind} ${name}`;
+  const authors = await readAuditSince(context, since);
+  const lines = [
+    ...(hasConfig ? formatConfigChanges(read.snapshot, fresh.read.snapshot, isInScope) : []),
+    ...listMoved(plan, fresh.plan),
+    ...authors.map(
+      (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
+    ),
+  ];
+  const undone =
+    since > read.revision ? `these were not done: ${formatSiteCounts(plan)}` : "nothing was done";
+  const what = terms.isSingle ? "the configuration" : "the site";
+  const when = opened === undefined ? "has changed" : "has changed since it was opened";
+  const nothing = { ...fresh, plan: { ...fresh.plan, config: [], calendars: [], schedules: [] } };
+  return createSiteOutcome("changed", nothing, lines, { heading: `${undone}, because ${what} ${when}:` });
+}
+
+/** Lists and prints the notes. */
+async function listNotes({ context, draft, plan, impact }: PreparedSite): Promise<string[]> {
+  const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
+  const found = await listChangeNotes(context, plan.schedules, new Set(added));
+  const notes = [...(draft.notes ?? []), ...impact.notes, ...found];
+  for (const note of notes.slice(0, MAX_PRINTED_NOTES)) context.printMessage(`note: ${note}`);
+  if (notes.length > MAX_PRINTED_NOTES)
+    context.printMessage(`note: and ${notes.length - MAX_PRINTED_NOTES} more notes; --json prints all`);
+  return notes;
+}
+
+function createSiteOutcome(
+  outcome: SiteResult["outcome"],
+  { context, draft, plan, read: { revision }, impact: { affected } }: PreparedSite,
+  messages: readonly string[],
+  texts: Partial<Pick<ActionOutcome, "notes" | "messageKeys" | "repeat" | "heading">> = {},
+): ActionOutcome<SiteResult> {
+  const { action, target, kinds } = draft;
+  const { config, calendars } = plan;
+  const hasSchedules = kinds.has("calendars") || kinds.has("schedules");
+  const schedules = hasSchedules ? plan.schedules.map(toScheduleChange) : undefined;
+  const kind = "site" as const;
+  const result = { kind, outcome, revision, action, target, config, calendars, schedules, affected };
+  return createOutcome(context, result, { messages, ...texts });
+}
+
+/** Lists what is changed and what that affects, for people. @param wall  as in `formatAffectedRuns` */
+function listLines(prepared: PreparedSite, wall: number | undefined): string[] {
+  return [...listChanges(prepared), ...formatAffectedRuns(prepared.impact.affected, wall)];
+}
+
+function listChanges({ read, plan }: PreparedSite): string[] {
+  const { groups } = applyConfigChanges(buildConfiguration(read.snapshot), plan.config);
+  return [
+    ...plan.config.map((change) => formatConfigChange(change, groups)),
+    ...plan.calendars.map(formatCalendarChange),
+    ...plan.schedules.map(formatScheduleChange),
+  ];
+}
+
+/** Lists how others have changed the calendars and schedules that a plan changes. */
+function listMoved(seen: SitePlan, current: SitePlan): string[] {
+  const [old, now] = [listEffects(seen), listEffects(current)];
+  const moved = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (key) => !isDeepStrictEqual(old.get(key), now.get(key)),
+  );
+  const listNames = (kind: string) =>
+    moved.filter((key) => key.startsWith(`${kind} `)).map((key) => key.slice(kind.length + 1));
+  return [
+    ...listNames("calendar").map((name) => {
+      const [before, after] = [seen, current].map(({ stored }) => stored.calendars.get(name));
+      return formatCalendarChange({
+        name,
+        before,
+        after: after && ("value" in after ? after.value : { days: [] }),
+      });
+    }),
+    ...listNames("schedule").map((id) => {
+      const before = seen.stored.schedules.get(id) ?? createMissingSchedule(id);
+      const after = current.stored.schedules.get(id);
+      if (after === undefined) return formatScheduleChange({ before, isDeleted: true });
+      return formatScheduleChange({ before, ...(after.definition && { definition: after.definition }) });
+    }),
+  ];
+}
+
+/** Changes one group or resource. @param read  with its kind */
+export async function changeConfigEntry(
+  context: ActionContext,
+  read: SiteRead,
+  { kind, name, document }: { kind: "group" | "resource"; name: string; document: SiteChanges },
+): Promise<ActionOutcome<SiteResult>> {
+  const kept = read.snapshot[`${kind}s`].get(name);
+  const missing = kind === "group" ? "does not exist" : "is not configured";
+  const what = `${kind} ${quoteText(name)}`;
+  return await changeSite(
+    context,
+    {
+      action: kind,
+      target: `${kind} ${name}`,
+      document,
+      kinds: read.kinds,
+      terms: { prunes: false, isSingle: true },
+      nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
+      notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
+    },
+    read,
+  );
+}

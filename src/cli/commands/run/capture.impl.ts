@@ -1,0 +1,141 @@
+import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/wait.ts";
+import type { OutputCopies } from "../../../core/process/guarded-command/command.ts";
+import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
+import { OutputKeeper, type OutputStorage } from "../../../site/output/output-keeper.ts";
+import { OutputServer } from "../../../site/output/output-server.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import type { CommandConnection } from "../../frame/connect.ts";
+import type { RunFlags } from "./run.ts";
+import { buildOutputStorage } from "./run-archive.ts";
+
+/** The usual size, bytes. */
+const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
+/** How long the end of the run waits for its last output, ms. */
+const LAST_OUTPUT = 250;
+/** Runs that end sooner than this do not look for viewers, ms. */
+const SERVE_AFTER = 1_000;
+/** How long to wait at the end for a slow disk, and for viewers to get the rest, ms. */
+const LAST_WRITES = 2_000;
+const LAST_VIEWERS = 3_000;
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
+
+/**
+ * Creates what keeps the output of a run.
+ * @returns undefined if there is no directory for it; the run does without
+ * @throws UsageError
+ */
+export function createCapture(
+  call: Call<RunFlags>,
+  io: CommandIo,
+  connection: CommandConnection,
+): RunCapture | undefined {
+  const { settings, log } = connection;
+  const { capture } = call.flags;
+  const size = typeof capture === "number" ? capture : settings.outputSize || DEFAULT_CAPTURE_BYTES;
+  const storage = buildOutputStorage(call, { ...settings, outputSize: size }, io.env);
+  if (storage !== undefined) return new RunCapture(connection, io, storage);
+  log.warn("output is not kept: set outputDirectory, because HOME is not set");
+  return undefined;
+}
+
+/** Keeps the output of one run, and shows it to viewers. Nothing here can make the run fail or wait for long. */
+class RunCapture implements OutputCopies {
+  readonly #connection: CommandConnection;
+  readonly #io: CommandIo;
+  readonly #storage: OutputStorage;
+  readonly #passed = Promise.withResolvers<void>();
+  readonly #over = new AbortController();
+  #isOpen = false;
+  #finish = () => {};
+  #run = "";
+  #isRunning = true;
+  #keeper: OutputKeeper | undefined;
+  #server: OutputServer | undefined;
+
+  constructor(connection: CommandConnection, io: CommandIo, storage: OutputStorage) {
+    this.#connection = connection;
+    this.#io = io;
+    this.#storage = storage;
+  }
+
+  /** Adds the capture to a run that is about to begin. */
+  connect(ports: RunPorts, request: RunRequest): void {
+    const { onAttempt, onGrant } = ports;
+    request.command.copies = this;
+    ports.onAttempt = (attempt) => {
+      this.#run = attempt.run;
+      return onAttempt?.(attempt);
+    };
+    ports.onGrant = () => {
+      void this.#serve();
+      onGrant?.();
+    };
+    ports.collectTail = () => this.#collectTail();
+  }
+
+  onOpen(finish: () => void): void {
+    this.#isOpen = true;
+    this.#finish = finish;
+  }
+
+  onCopy(chunk: Buffer, descriptor: 1 | 2, lost: number): void {
+    this.#keeper ??= this.#createKeeper();
+    if (lost > 0) this.#keeper.addLost(lost);
+    this.#keeper.take(chunk, descriptor);
+  }
+
+  onEnd(): void {
+    this.#passed.resolve();
+  }
+
+  /**
+   * Waits until all output has passed to the caller, as long as that takes, and until it is kept and seen, for a
+   * limited time. A signal ends the wait; the output passes nevertheless.
+   */
+  async close(): Promise<void> {
+    const { clock } = this.#connection;
+    const stopped = Promise.withResolvers<void>();
+    const stop = this.#io.onSignal((name) => {
+      if (ENDING_SIGNALS.includes(name)) stopped.resolve();
+    });
+    this.#finish();
+    if (this.#isOpen) await Promise.race([this.#passed.promise, stopped.promise]);
+    const kept = this.#keeper?.close().catch(() => {}) ?? Promise.resolve();
+    await waitAtMost(clock, LAST_WRITES, Promise.race([kept, stopped.promise]));
+    this.#isRunning = false;
+    await waitAtMost(clock, LAST_VIEWERS, Promise.race([this.#waitForViewers(), stopped.promise]));
+    this.#over.abort(NO_LONGER_NEEDED);
+    stop();
+  }
+
+  async #waitForViewers(): Promise<void> {
+    while (this.#server?.isNeeded) await this.#connection.clock.sleep(50, this.#over.signal);
+  }
+
+  async #collectTail(): Promise<string | undefined> {
+    this.#finish();
+    await waitAtMost(this.#connection.clock, LAST_OUTPUT, this.#passed.promise);
+    return this.#keeper?.renderTail();
+  }
+
+  async #serve(): Promise<void> {
+    const { clock, facts } = this.#connection;
+    const { signal } = this.#over;
+    await clock.sleep(SERVE_AFTER, signal).catch(() => {});
+    if (signal.aborted) return;
+    const run = this.#run;
+    this.#server = new OutputServer(this.#connection, {
+      host: facts.fqdn,
+      run,
+      directory: this.#storage.directory,
+      isRunning: (one) => one === run && this.#isRunning,
+    });
+    await this.#server.run(signal);
+  }
+
+  #createKeeper(): OutputKeeper {
+    const { clock, log } = this.#connection;
+    const onFault = (error: Error) => log.warn("output is not kept", { error: error.message });
+    return new OutputKeeper(clock, { ...this.#storage, run: this.#run, onFault });
+  }
+}

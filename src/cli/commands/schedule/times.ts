@@ -1,0 +1,64 @@
+import { formatDuration } from "../../../core/base/duration.ts";
+import { UsageError } from "../../../core/base/errors.ts";
+import { markSeconds } from "../../../schedule/cron/cron.ts";
+import { getZoneOffset } from "../../../schedule/cron/offsets.ts";
+import { formatRecurrence } from "../../../schedule/cron/recurrence.ts";
+import { anchorInterval } from "../../../schedule/interval.ts";
+import type { CronText } from "../../../schedule/plan.ts";
+import { declareFlags, type FlagsOf } from "../../frame/command.ts";
+
+export const SECONDS_FLAG = declareFlags({
+  "--seconds": "cron texts may have six fields; the first one is for seconds",
+});
+
+/** Flags for the times of a schedule. */
+export const TIME_FLAGS = declareFlags({
+  "--cron CRON": {
+    isRepeatable: true,
+    separator: ";",
+    help: "when; given several times, it is due at the times of each",
+  },
+  ...SECONDS_FLAG,
+  "--rrule RULE": {
+    help: "on the days of a rule of iCalendar, such as FREQ=WEEKLY;INTERVAL=2;BYDAY=MO, at the time of the day of --start, its first day",
+  },
+  "--after-end DURATION": "this long after the end of its last run; the first one is at --start, or now",
+});
+
+export type TimeFlags = FlagsOf<typeof TIME_FLAGS>;
+
+/** Where times begin. Instants in ms since the epoch. */
+interface TimeOrigin {
+  zone: string;
+  /** Of --start. */
+  start: number | undefined;
+  /** Without --start. */
+  now: number;
+}
+
+/** Returns the times that the flags give, and a cron text beside them; undefined if there are none. @throws UsageError */
+export function readTimes(
+  flags: TimeFlags,
+  given: string | undefined,
+  { zone, start, now }: TimeOrigin,
+): CronText | undefined {
+  const { cron = [], rrule, "after-end": wait } = flags;
+  if (rrule !== undefined && start === undefined)
+    throw new UsageError("--rrule needs --start: its first day, and the time of the day");
+  const wall = start === undefined ? 0 : start + getZoneOffset(zone, start);
+  const texts = [
+    ...readCronTexts(given === undefined ? cron : [given, ...cron], flags),
+    ...(rrule === undefined ? [] : [formatRecurrence(rrule, wall)]),
+    ...(wait === undefined ? [] : [`@after-end ${formatDuration(wait)}`]),
+  ];
+  const [only, ...more] = texts;
+  return only === undefined || more.length > 0 ? only && texts : anchorInterval(only, start ?? now);
+}
+
+/** Reads cron texts, of which those with six fields have seconds if the flag says so. */
+export function readCronTexts(
+  texts: readonly string[],
+  { seconds }: { readonly seconds?: true | undefined },
+): string[] {
+  return texts.map((text) => (seconds ? markSeconds(text) : text));
+}

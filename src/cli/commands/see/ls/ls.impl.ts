@@ -1,0 +1,338 @@
+import { EXIT, SignalboxError, UsageError } from "../../../../core/base/errors.ts";
+import { clean, quoteText } from "../../../../core/base/text.ts";
+import { resolveConfig } from "../../../../core/config/config.ts";
+import { isCompacted } from "../../../../core/etcd/retry.ts";
+import { createKeys, type QueueKind } from "../../../../core/protocol/keys.ts";
+import { toQueue } from "../../../../core/protocol/ticket.ts";
+import type { KeyValue } from "../../../../core/protocol/txn.ts";
+import { load, readPages } from "../../../../site/observe/read.ts";
+import { readArchive } from "../../../../site/output/archive.ts";
+import { computeQueueTally, type QueueTally } from "../../../../site/state/shares.ts";
+import type { NamedQueue, Snapshot } from "../../../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../../site/state/snapshot-builder.ts";
+import {
+  buildViewContext,
+  CONTEXT_COLLECTIONS,
+  type ViewContext,
+} from "../../../../site/state/view-context.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../../frame/command.ts";
+import { formatJsonText } from "../../../frame/json-output.ts";
+import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../../frame/read-snapshot.ts";
+import { type CommandContext, createMessagePrinter } from "../../../frame/store-command.ts";
+import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
+import { isFilterMatch } from "../../../views/filter.ts";
+import { historyView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
+import { createHostMacroView } from "../../../views/hosts.ts";
+import { VIEWS, type ViewId } from "../../../views/index.ts";
+import { buildEmptyTableRows } from "../../../views/queues.ts";
+import type { AnyView, QueueView } from "../../../views/view.ts";
+import { ON_DEMAND, renderGridLines } from "../grid.ts";
+import { addEtcdFaults, readEtcdHealth } from "../live-output.ts";
+import { detectOutputStyle, paintText } from "../paint.ts";
+import type { LsFlags } from "./ls.ts";
+import {
+  getShownColumns,
+  hasDrawnColumn,
+  type ListOptions,
+  parseListOptions,
+  renderColumnsHelp,
+  sortAndLimitRows,
+} from "./ls-options.ts";
+
+export const execute: CommandExecutor<LsFlags> = async (call, io) => {
+  const { args, flags } = call;
+  const id = (args[0] ?? "overview") as ViewId;
+  if (flags.macros && id !== "hosts")
+    throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
+  const isColumnsHelp = flags.columns?.[0] === "help";
+  if (!isColumnsHelp && flags.archive !== undefined) return await listArchive(call, io, id);
+  if (!isColumnsHelp) return await createListCommand(VIEWS[id])(call, io);
+  io.writeOutput(renderColumnsHelp(VIEWS[id]));
+  return EXIT.ok;
+};
+
+function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
+  return createReadCommand<LsFlags>(async (context) => {
+    const { flags } = context;
+    const view = flags.macros
+      ? (createHostMacroView(
+          await readSnapshotRanges(context, ["resourceConfigs", "hosts"]),
+        ) as AnyView<object>)
+      : plain;
+    const options = parseListOptions(context, view, context.clock.getWallTime());
+    checkOutputFlags(flags);
+    if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
+    await printRows(context, view, await readViewRows(context, view, options), options);
+    return EXIT.ok;
+  });
+}
+
+/** Lists an archive of this host. @throws UsageError, ConfigError, SignalboxError if it cannot be read */
+async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Promise<number> {
+  const { flags, settings } = call;
+  if (id !== "history") throw new UsageError(`--archive works with ls history only; got ${quoteText(id)}`);
+  if (flags.watch) throw new UsageError("--archive cannot be combined with --watch");
+  const { values } = resolveConfig({ flags: settings, env: io.env });
+  const path = typeof flags.archive === "string" ? flags.archive : values.archiveFile;
+  if (path === undefined)
+    throw new UsageError("no archive is configured: set archiveFile, or write --archive=FILE");
+  const wall = Date.now();
+  const options = parseListOptions(call, historyView, wall);
+  checkOutputFlags(flags);
+  const empty = new SnapshotBuilder(createKeys(values.prefix), []).getSnapshot();
+  const printMessage = createMessagePrinter(call, io);
+  const rows = readArchivedRuns(path, (lines) =>
+    printMessage(
+      `${path}: left out ${lines === 1 ? "a line that is not a record" : `${lines} lines that are not records`}`,
+    ),
+  );
+  const reading = { source: { archive: path }, rows, viewContext: buildViewContext(empty, wall) };
+  await printRows({ ...call, io }, historyView, reading, options);
+  return EXIT.ok;
+}
+
+async function* readArchivedRuns(
+  path: string,
+  onUnreadable: (lines: number) => void,
+): AsyncGenerator<PastRunRow> {
+  for await (const record of readArchive(path, onUnreadable)) {
+    const row = parseArchivedRun(record);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** What printing rows needs of a command. */
+type ListOutput = Pick<CommandContext<LsFlags>, "flags" | "io" | "verbosity">;
+
+async function printRows<R>(
+  output: ListOutput,
+  view: AnyView<R>,
+  reading: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  if (output.flags.json) await printRowsJson(output, view, reading, options);
+  else if (output.flags.output !== undefined) await printExport(output, view, reading, options);
+  else await printTable(output, view, reading, options);
+}
+
+/** @throws UsageError for formats that exclude each other */
+function checkOutputFlags({ output, json, watch }: LsFlags): void {
+  if (output === undefined) return;
+  if (json) throw new UsageError("give --json or --output, not both");
+  if (watch)
+    throw new UsageError("--output cannot be combined with --watch; --watch on a pipe prints JSON lines");
+}
+
+/** Prints the rows in a format for other programs. The columns do not depend on the rows. */
+async function printExport<R>(
+  { flags, io }: ListOutput,
+  view: AnyView<R>,
+  reading: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  const shown = getShownColumns(view, options);
+  const columns =
+    shown?.flatMap((id) => view.columns.find((column) => column.id === id) ?? []) ??
+    view.columns.filter(({ priority }) => priority < ON_DEMAND);
+  const rows = await collectRows(reading, view, options);
+  const table = buildExportTable(view.id, columns, rows, reading.viewContext.wall);
+  io.writeOutput(flags.output === "csv" ? formatCsv(table) : formatMarkdownTable(table));
+}
+
+async function printTable<R>(
+  { flags, io, verbosity }: ListOutput,
+  view: AnyView<R>,
+  reading: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  const style = detectOutputStyle(io, { ...flags, bars: flags.macros });
+  const others = new Set<string>();
+  const rows = await collectRows(reading, view, options, (row) => {
+    for (const state of view.getFacets(row).states) others.add(state);
+  });
+  const { viewContext } = reading;
+  if (rows.length > 0) {
+    const table = { columns: view.columns, rows, wall: viewContext.wall };
+    const lines = renderGridLines(table, style, getShownColumns(view, options));
+    if (!io.writeOutput(`${lines.join("\n")}\n`)) return;
+  }
+  if (verbosity < 0) return;
+  if (rows.length === 0 && others.size === 0) io.writeError(`${view.empty}\n`);
+  else if (rows.length === 0) {
+    const states = [...others].join(", "); // an alternative: a filter accepts them
+    io.writeError(`No row matches the filter. The states of the other rows: ${states}.\n`);
+  }
+  if (style.marks !== undefined)
+    for (const line of view.listRemarks?.(viewContext) ?? [])
+      io.writeError(`${paintText(`${style.marks.problem}${clean(line)}`, "problem", style)}\n`);
+}
+
+/** Reads all rows, and returns those to show in order. @param onOther  gets the rows that do not match */
+async function collectRows<R>(
+  { rows, viewContext }: ViewRows<R>,
+  view: AnyView<R>,
+  options: ListOptions,
+  onOther = (_: R) => {},
+): Promise<R[]> {
+  const found: R[] = [];
+  for await (const row of rows)
+    if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
+    else onOther(row);
+  return sortAndLimitRows(view, found, options);
+}
+
+/** Characters per write. */
+const CHARACTERS_PER_WRITE = 65_536;
+
+/**
+ * Writes one JSON document while the rows are read. Rows of queues come in the order of keys and are never all in
+ * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
+ */
+async function printRowsJson<R>(
+  { io }: ListOutput,
+  view: AnyView<R>,
+  reading: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  const head = formatJsonText({ version: 1, ...reading.source, view: view.id });
+  let batch = `${head.slice(0, -1)},"rows":[`;
+  let separator = "\n";
+  const wanted =
+    options.order === undefined && view.of === "queue"
+      ? takeFirst(reading, view, options)
+      : await collectRows(reading, view, options);
+  for await (const row of wanted) {
+    batch += separator + formatJsonText(view.json.toJson(row));
+    separator = ",\n";
+    if (batch.length < CHARACTERS_PER_WRITE) continue;
+    if (!io.writeOutput(batch)) return;
+    batch = "";
+  }
+  io.writeOutput(`${batch}\n]}\n`);
+}
+
+/** Yields rows as they are read, and stops reading at the limit. */
+async function* takeFirst<R>(
+  { rows, viewContext }: ViewRows<R>,
+  view: AnyView<R>,
+  { filter, limit }: ListOptions,
+): AsyncGenerator<R> {
+  let left = limit;
+  for await (const row of rows) {
+    if (!isFilterMatch(view, filter, row, viewContext)) continue;
+    yield row;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+/** Rows as they are read. */
+interface ViewRows<R> {
+  /** Where they come from, for JSON: their common revision and the prefix, or the archive. */
+  source: object;
+  viewContext: ViewContext;
+  rows: AsyncIterable<R> | readonly R[];
+}
+
+/**
+ * Reads the rows of a view. Rows of queues are read queue by queue, so memory does not depend on their number.
+ * @throws StoreError
+ */
+async function readViewRows<R>(
+  context: CommandContext,
+  view: AnyView<R>,
+  options: ListOptions,
+): Promise<ViewRows<R>> {
+  const own = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const collections = hasDrawnColumn(view, options) ? [...new Set([...own, "histories" as const])] : own;
+  const builder = new SnapshotBuilder(context.keys, collections);
+  const [revision, health] = await Promise.all([
+    load(context, builder, { signal: context.signal }),
+    view.id === "problems" ? readEtcdHealth(context) : undefined,
+  ]);
+  const snapshot = addEtcdFaults(builder.getSnapshot(), health);
+  const viewContext = buildViewContext(snapshot, context.clock.getWallTime());
+  const source = { revision, prefix: context.keys.prefix };
+  if (view.of === "queue")
+    return {
+      source,
+      viewContext,
+      rows: streamQueueRows(context, view, { snapshot, viewContext, all: options.all }),
+    };
+  return { source, viewContext, rows: view.buildRows(snapshot, viewContext) };
+}
+
+/** What rows of queues need besides their queue. `all`: also those of locks and resources that are free. */
+interface QueueRowContext {
+  snapshot: Snapshot;
+  viewContext: ViewContext;
+  all: boolean;
+}
+
+async function* streamQueueRows<R>(
+  context: CommandContext,
+  view: QueueView<R>,
+  around: QueueRowContext,
+): AsyncGenerator<R> {
+  for (const kind of ["lock", "resource"] as const) {
+    if (!view.collections.includes(`${kind}s`)) continue;
+    const seen = new Set<string>();
+    const tallies = new Map<string, QueueTally>();
+    for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
+      seen.add(queue.name);
+      if (kind === "resource") tallies.set(queue.name, computeQueueTally(queue));
+      yield* view.buildRows(queue, around.viewContext);
+    }
+    // Only the views of locks and resources have rows for empty queues.
+    if (view.hasEmpty)
+      yield* buildEmptyTableRows(
+        kind,
+        seen,
+        await readKnownNames(context, kind, around),
+        around.viewContext,
+        (name) => tallies.get(name),
+      ) as R[];
+  }
+}
+
+/** Reads the queues of one kind, one at a time: the keys of a queue are adjacent. */
+async function* streamQueues(
+  context: CommandContext,
+  kind: QueueKind,
+  revision: bigint,
+): AsyncGenerator<NamedQueue> {
+  let name: string | undefined;
+  let kvs: KeyValue[] = [];
+  const buildQueue = (): NamedQueue[] =>
+    name === undefined || kvs.length === 0 ? [] : [{ kind, name, entries: toQueue(kvs) }];
+  try {
+    for await (const page of readPages(context, context.keys[`${kind}s`](), {
+      revision,
+      signal: context.signal,
+    })) {
+      for (const kv of page.kvs) {
+        const at = context.keys.parseQueueKey(kv.key);
+        if (at?.name !== name) {
+          yield* buildQueue();
+          [name, kvs] = [at?.name, []];
+        }
+        kvs.push(kv);
+      }
+    }
+  } catch (error) {
+    if (!isCompacted(error)) throw error;
+    const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
+    throw new SignalboxError(EXIT.changed, message, { cause: error });
+  }
+  yield* buildQueue();
+}
+
+/** Reads the locks with a history, or the configured resources. Returns none without `--all`. */
+async function readKnownNames(
+  context: CommandContext,
+  kind: QueueKind,
+  { snapshot, all }: QueueRowContext,
+): Promise<Iterable<string>> {
+  if (!all) return [];
+  return kind === "lock" ? await readRecordedLocks(context, snapshot.revision) : snapshot.resources.keys();
+}

@@ -1,0 +1,169 @@
+import type { Clock } from "../../base/clock.ts";
+import { NO_LONGER_NEEDED } from "../../base/wait.ts";
+import { computeSafetyMargin } from "../../config/ttl.ts";
+
+/**
+ * The smallest forward jump of the wall clock, ms, that may indicate a pause. Time services make smaller corrections,
+ * and the horizon's margin of at least one second covers them.
+ */
+const SMALLEST_JUMP = 1_000;
+
+/**
+ * An instant on both clocks. A hypervisor that pauses a virtual machine stops the clocks of the guest, including the
+ * boot-time clock: after the pause no time has passed on them. An agent of the hypervisor or a time service then sets
+ * the wall clock. That jump is the only trace of the pause.
+ */
+export class ClockReading {
+  /** Instant on the clock, ms. */
+  readonly at: number;
+  readonly #clock: Clock;
+  /** The smallest lead of the wall clock over the other clock since, ms. */
+  #lead: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.at = clock.now();
+    this.#lead = readLead(clock).most;
+  }
+
+  /** Measures how far the wall clock has jumped forward since, ms. Returns 0 below SMALLEST_JUMP. */
+  measureJump(): number {
+    const lead = readLead(this.#clock);
+    this.#lead = Math.min(this.#lead, lead.most);
+    const jump = lead.least - this.#lead;
+    return jump < SMALLEST_JUMP ? 0 : jump;
+  }
+}
+
+/**
+ * Reads how far the wall clock is ahead of the other clock, ms. The bounds keep a process that is stopped between two
+ * readings from measuring a jump.
+ */
+function readLead(clock: Clock): { least: number; most: number } {
+  const before = clock.now();
+  const wall = clock.getWallTime();
+  return { least: wall - clock.now(), most: wall - before };
+}
+
+/** Interval between checks of the wall clock, ms. */
+const CHECK_INTERVAL = 1_000;
+/**
+ * Time for a renewal and its proof, ms, before a jump of the wall clock counts as elapsed time. After a pause
+ * connections may be dead, so one attempt may have to time out before the next one runs on a new connection.
+ */
+const PROVE_WITHIN = 5_000;
+
+/**
+ * Waits until `lead` ms before a horizon.
+ * @param read  returns the horizon, and a signal that is aborted when it moves back
+ * @throws the signal's reason
+ */
+export async function waitUntilNear(
+  clock: Clock,
+  read: () => { at: number; moved: AbortSignal },
+  lead: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { at, moved } = read();
+    const left = at - lead - clock.now();
+    if (left <= 0) return;
+    await clock.sleep(left, AbortSignal.any([signal, moved])).catch(() => {}); // moved, or stopped
+  }
+}
+
+/** Receives the effects of a jump of the wall clock. */
+interface HorizonListener {
+  /** The machine may have been paused. Only a renewal sent after this call proves that the session is alive. */
+  onClockJump(jump: number): void;
+  /** No renewal succeeded in time: the horizon has moved back by the jump. */
+  onShortened(jump: number): void;
+}
+
+/**
+ * The instant after which a session may have expired on the server. It counts from before the last successful renewal
+ * was sent, minus a margin.
+ *
+ * A forward jump of the wall clock against the boot-time clock has two possible causes. The machine was paused for that
+ * long, and the session may have expired meanwhile; or someone set the clock, and the session is not affected. A
+ * renewal distinguishes the two. If none succeeds within a short time, the jump counts as elapsed time.
+ */
+export class Horizon {
+  readonly #clock: Clock;
+  readonly #listener: HorizonListener;
+  readonly #over: AbortSignal;
+  #at: number;
+  #mark: ClockReading;
+  /** The part of the mark's jump that was reported, and the part that moved the horizon back; ms. */
+  #handledJump = 0;
+  #movedBackBy = 0;
+  /** Aborted when the horizon moves back, so that waiting callers check again. */
+  #moved = new AbortController();
+
+  /**
+   * @param sent  when the call that granted the session was sent
+   * @param ttl   in ms
+   * @param over  aborted when the session is no longer used
+   */
+  constructor(clock: Clock, listener: HorizonListener, sent: ClockReading, ttl: number, over: AbortSignal) {
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#over = over;
+    this.#mark = sent;
+    this.#at = sent.at + ttl - computeSafetyMargin(ttl);
+    void this.#watchWallClock().catch(() => {}); // stopped
+  }
+
+  /** Instant on the clock, ms. */
+  get at(): number {
+    return this.#at - this.#movedBackBy;
+  }
+
+  /** How far the horizon moved back since the last successful renewal because of a jump of the wall clock, ms. */
+  get movedBackBy(): number {
+    return this.#movedBackBy;
+  }
+
+  /** Whether the wall clock has jumped and no renewal has since proved that the session is alive. */
+  get isDoubted(): boolean {
+    return this.#mark.measureJump() > 0;
+  }
+
+  /** Extends the horizon after a successful renewal. @param ttl  in ms */
+  extend(sent: ClockReading, ttl: number): void {
+    const before = this.#at - Math.max(this.#movedBackBy, this.#mark.measureJump());
+    this.#at = Math.max(before, sent.at + ttl - computeSafetyMargin(ttl));
+    this.#mark = sent;
+    this.#handledJump = 0;
+    this.#movedBackBy = 0;
+  }
+
+  /** Waits until `lead` ms before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
+  async waitUntilNear(lead: number, signal: AbortSignal): Promise<void> {
+    await waitUntilNear(this.#clock, () => ({ at: this.at, moved: this.#moved.signal }), lead, signal);
+  }
+
+  async #watchWallClock(): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(CHECK_INTERVAL, this.#over);
+      const jump = this.#mark.measureJump();
+      if (jump >= this.#handledJump + SMALLEST_JUMP) void this.#handleClockJump(jump).catch(() => {}); // stopped
+    }
+  }
+
+  async #handleClockJump(jump: number): Promise<void> {
+    const mark = this.#mark;
+    this.#handledJump = jump;
+    this.#listener.onClockJump(jump);
+    const until = this.#clock.now() + PROVE_WITHIN;
+    for (let left = PROVE_WITHIN; left > 0; left = until - this.#clock.now())
+      await this.#clock.sleep(left, this.#over);
+    if (mark !== this.#mark) return; // renewed meanwhile
+    this.#movedBackBy = Math.max(this.#movedBackBy, mark.measureJump());
+    const moved = this.#moved;
+    this.#moved = new AbortController();
+    this.#listener.onShortened(this.#movedBackBy);
+    moved.abort(NO_LONGER_NEEDED);
+  }
+}

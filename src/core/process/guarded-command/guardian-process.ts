@@ -1,0 +1,285 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Duplex, type Readable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
+import { NO_LONGER_NEEDED } from "../../base/wait.ts";
+import { explainUnstartable } from "../native/locate.ts";
+import { type CommandSpec, type OutputCopies, parseInherited, type Streams } from "./command.ts";
+import { type ProcessStatus, readProcess } from "./processes.ts";
+import { type Frame, FrameReader, GUARDIAN_EVENT } from "./wire.ts";
+
+/**
+ * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and the arguments of
+ * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the
+ * guardians, which then end the job.
+ */
+export const GUARDIAN_NAME = "sbxgd";
+
+/** The argument that requests copies, and their sockets, as in output-copies.h. */
+const COPIES_WORD = "copies";
+/** The argument that leaves the command in the process group of the guardian. */
+const FOREGROUND_WORD = "foreground";
+const COPY_SOCKETS = ["pipe", "pipe"] as const;
+/** Interval of looks at a guardian that is left after the other one has ended, ms. */
+const LOOK_EVERY_MS = 500;
+
+export interface GuardianPorts {
+  clock: Clock;
+  /** Logs a sentence of a guardian. */
+  report: (text: string) => void;
+}
+
+/** A guardian that is a child of this process, and this process's end of its socket. */
+export class GuardianProcess implements Guardian {
+  readonly pid: number | undefined;
+  readonly ended: Promise<GuardianExit>;
+  readonly #child: ChildProcess;
+  /** Undefined when no descriptor was left to start a guardian. */
+  readonly #socket: Duplex | undefined;
+  /** Process id of the inner guardian, once received. */
+  #inner: number | undefined;
+
+  /** @throws SignalboxError when the system refuses the command's environment */
+  constructor(binary: string, spec: CommandSpec, ports: GuardianPorts, onFrame: (frame: Frame) => void) {
+    this.#child = startGuardian(binary, spec);
+    this.pid = this.#child.pid;
+    this.#socket = findSocket(this.#child);
+    if (spec.streams !== undefined) attachStreams(this.#child, spec.streams);
+    if (spec.copies !== undefined) attachCopies(this.#child, spec.copies);
+    this.#receiveFrames((frame) => {
+      if (frame.kind === GUARDIAN_EVENT.report) ports.report(frame.block.toString());
+      else onFrame(frame);
+    });
+    this.ended = this.#waitForBoth(waitForExit(this.#child, binary), ports.clock);
+  }
+
+  /** The inner guardian lives as long as the socket is open. */
+  setInnerPid(inner: number) {
+    this.#inner = inner;
+  }
+
+  wake() {
+    this.#signal("SIGCONT");
+  }
+
+  kill() {
+    this.#signal("SIGKILL");
+  }
+
+  send(frames: Buffer) {
+    if (this.#socket?.writable) this.#socket.write(frames);
+  }
+
+  close() {
+    this.#socket?.destroy();
+  }
+
+  #signal(name: "SIGCONT" | "SIGKILL"): void {
+    if (this.#inner !== undefined && this.#socket?.closed === false) sendSignal(this.#inner, name);
+    this.#child.kill(name);
+  }
+
+  #receiveFrames(onFrame: (frame: Frame) => void): void {
+    const reader = new FrameReader();
+    this.#socket?.on("data", (chunk: Buffer) => {
+      for (const frame of reader.consume(chunk)) onFrame(frame);
+    });
+    this.#socket?.on("error", () => {}); // broken pipe: the close event follows and is handled
+  }
+
+  /** Waits for the end of both guardians. When one has ended, the other one finishes its work and ends too. */
+  async #waitForBoth(exited: Promise<GuardianExit>, clock: Clock): Promise<GuardianExit> {
+    const silent = new Promise<undefined>((resolve) => {
+      this.#socket?.once("close", () => resolve(undefined));
+    });
+    const first = await Promise.race([exited, silent]);
+    if (first?.failure !== undefined) return first;
+    this.wake(); // nothing else wakes the other one
+    const over = new AbortController();
+    const [end] = await Promise.all([Promise.race([exited, this.#endHeld(clock, over.signal)]), silent]);
+    over.abort(NO_LONGER_NEEDED);
+    return end;
+  }
+
+  /**
+   * Kills the guardian that is left if two looks in a row find it stopped: a debugger holds it.
+   * @returns when two looks find the outer guardian dead, which a debugger can keep this process from learning
+   */
+  async #endHeld(clock: Clock, signal: AbortSignal): Promise<GuardianExit> {
+    for (let before: ProcessStatus | undefined; ; ) {
+      await clock.sleep(LOOK_EVERY_MS, signal);
+      const isOuter = this.#socket?.closed === true;
+      const pid = isOuter ? this.pid : this.#inner;
+      const status = pid === undefined ? undefined : readProcess(pid);
+      if (isOuter && status?.isDead && before?.isDead) return { code: undefined };
+      if (status?.isStopped) this.#signal(before?.isStopped ? "SIGKILL" : "SIGCONT");
+      before = status;
+    }
+  }
+}
+
+/**
+ * Starts the guardian in its own session, so that signals of a terminal or a dying shell to the runner's group do not
+ * reach it. A command in the foreground needs the terminal of the session; the guardian blocks those signals in any case.
+ */
+function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
+  const own = spec.streams === undefined ? ("inherit" as const) : "pipe";
+  const { inherited = parseInherited(), isForeground = false } = spec;
+  try {
+    const words = [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words];
+    return spawn(binary, isForeground ? [...words, FOREGROUND_WORD] : words, {
+      argv0: GUARDIAN_NAME,
+      detached: !isForeground,
+      env: spec.env,
+      stdio: [
+        own,
+        own,
+        own,
+        "pipe",
+        ...(spec.copies === undefined ? [] : COPY_SOCKETS),
+        ...inherited.descriptors,
+      ],
+    });
+  } catch (cause) {
+    const message = `cannot start "${spec.file}" with this environment: ${getErrorMessage(cause)}`;
+    throw new SignalboxError(EXIT.notExecutable, message, { cause });
+  }
+}
+
+/**
+ * Connects the streams. Both outputs end when the last process that could write has ended. A guardian that never
+ * started has none.
+ */
+function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams: Streams): void {
+  stdin?.on("error", () => {}); // the command did not read all of its input
+  stdin?.end(streams.input);
+  const outputs = [stdout, stderr].filter((output) => output !== null && output !== undefined);
+  for (const output of outputs)
+    output.on("data", (chunk: Buffer) => streams.onOutput(chunk, output === stdout ? 1 : 2));
+  callAtEnd(outputs, () => streams.onEnd());
+}
+
+/** Connects the sockets for copies of the output. */
+function attachCopies(child: ChildProcess, copies: OutputCopies): void {
+  const stdio: readonly unknown[] = child.stdio ?? [];
+  const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((stream) => stream instanceof Duplex);
+  for (const [index, socket] of sockets.entries()) {
+    const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));
+    socket.on("data", (chunk: Buffer) => reader.consume(chunk));
+  }
+  copies.onOpen(() => {
+    for (const socket of sockets) socket.end();
+  });
+  callAtEnd(sockets, () => copies.onEnd());
+}
+
+/** Calls the function when all streams have ended, at once if there are none. */
+function callAtEnd(streams: readonly Readable[], onEnd: () => void): void {
+  let open = streams.length;
+  if (open === 0) onEnd();
+  for (const stream of streams) {
+    stream.on("error", () => {}); // the close event follows
+    stream.once("close", () => {
+      open -= 1;
+      if (open === 0) onEnd();
+    });
+  }
+}
+
+/**
+ * Returns the socket. Node's types do not declare that descriptor 3 is a socket, nor that all are missing when none was
+ * left to start with.
+ */
+function findSocket(child: ChildProcess): Duplex | undefined {
+  const stdio: readonly unknown[] | undefined = child.stdio;
+  return stdio?.[3] instanceof Duplex ? stdio[3] : undefined;
+}
+
+function waitForExit(child: ChildProcess, binary: string): Promise<GuardianExit> {
+  return new Promise((resolve) => {
+    child.once("exit", (code) => resolve({ code: code ?? undefined }));
+    child.on("error", (cause) => {
+      if (child.pid !== undefined) return; // a signal could not be sent
+      const why = explainUnstartable(binary) ?? getErrorMessage(cause);
+      const message = `cannot start the guardian ${binary}: ${why}; no command is run without it`;
+      resolve({ code: undefined, failure: new SignalboxError(EXIT.config, message, { cause }) });
+    });
+  });
+}
+
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has just ended
+  }
+}
+
+/** Length of a header: the number of bytes that follow, and of those that were left out before them. */
+const HEADER_BYTES = 8;
+
+/** Reads the frames of a relay, as in output-copies.c. */
+export class CopyReader {
+  readonly #onCopy: (chunk: Buffer, lost: number) => void;
+  #header: Buffer = Buffer.alloc(0);
+  /** Bytes of the frame that are still to come. */
+  #left = 0;
+
+  /** @param onCopy  receives parts of frames as they arrive, and the number of bytes left out before them */
+  constructor(onCopy: (chunk: Buffer, lost: number) => void) {
+    this.#onCopy = onCopy;
+  }
+
+  consume(chunk: Buffer): void {
+    for (let rest = chunk; rest.length > 0; )
+      rest = this.#left > 0 ? this.#readBytes(rest) : this.#readHeader(rest);
+  }
+
+  #readBytes(bytes: Buffer): Buffer {
+    const part = bytes.subarray(0, this.#left);
+    this.#left -= part.length;
+    this.#onCopy(part, 0);
+    return bytes.subarray(part.length);
+  }
+
+  #readHeader(bytes: Buffer): Buffer {
+    const missing = HEADER_BYTES - this.#header.length;
+    this.#header = Buffer.concat([this.#header, bytes.subarray(0, missing)]);
+    if (this.#header.length < HEADER_BYTES) return bytes.subarray(missing);
+    this.#left = this.#header.readUInt32LE(0);
+    const lost = this.#header.readUInt32LE(4);
+    if (lost > 0) this.#onCopy(Buffer.alloc(0), lost);
+    this.#header = Buffer.alloc(0);
+    return bytes.subarray(missing);
+  }
+}
+
+/** How the outer guardian ended: its exit code, or undefined when a signal ended it or it never started. */
+export interface GuardianExit {
+  code: number | undefined;
+  /** Why it never started. */
+  failure?: SignalboxError;
+}
+
+/** The two guardians of a command and the connection to them. */
+export interface Guardian {
+  /** Process id of the outer guardian, also its session id; undefined when it was not started, or is not known. */
+  readonly pid: number | undefined;
+  /** The only user whose processes may be killed for this command. Undefined: any that this process may kill. */
+  readonly owner?: number | undefined;
+  /** Resolves when both guardians have ended, and what they sent before has been delivered. Never rejects. */
+  readonly ended: Promise<GuardianExit>;
+  /** Sets the process id of the inner guardian. */
+  setInnerPid(inner: number): void;
+  /**
+   * Wakes stopped guardians: a stopped guardian enforces no deadline.
+   * @param isRoutine  not urgent: the deadlines have just been extended
+   */
+  wake(isRoutine?: boolean): void;
+  /** Kills both guardians. Use it for stopped or frozen ones, which cannot receive frames. */
+  kill(): void;
+  /** Sends frames. Does nothing when the guardian has ended; `ended` reports that. */
+  send(frames: Buffer): void;
+  /** Ends a guardian that does not communicate, and at once everything that it guards. */
+  close(): void;
+}

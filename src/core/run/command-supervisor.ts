@@ -1,0 +1,262 @@
+import { constants } from "node:os";
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { NO_LONGER_NEEDED } from "../base/wait.ts";
+import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
+import { type ClaimLoss, ClaimWatch, TOO_LATE } from "./claim-watch.ts";
+import type { ClaimSession, RunPorts, RunRequest } from "./request.ts";
+import type { Grant } from "./step.ts";
+
+/** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
+const WATCH_AFTER_MS = 50;
+
+/** Why the command was terminated. `signal`: the user sent a signal, so the command's own exit code counts. */
+interface CommandTermination {
+  kind: "lost" | "timeout" | "signal";
+  why: string;
+}
+
+/** The end of a command. None of its processes is left, except those that it left behind on purpose. */
+export interface CommandOutcome {
+  exit: CommandExit;
+  ending: CommandTermination | undefined;
+  /** Undefined if another process has started it. */
+  pid?: number | undefined;
+  /** Wall clock, ms since the epoch; undefined if another process has started it, and its claim is gone. */
+  startedAt?: number;
+  exitedAt?: number;
+}
+
+/** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
+export class CommandSupervisor {
+  readonly #ports: RunPorts;
+  readonly #request: RunRequest;
+  readonly #watch: ClaimWatch;
+  readonly #session: ClaimSession;
+  readonly #command: GuardedCommand;
+  /** Wall clock, ms since the epoch. */
+  readonly #grantedAt: number;
+  readonly #over = new AbortController();
+  #pid: number | undefined;
+  /** Wall clock, ms since the epoch. */
+  #startedAt: number;
+  readonly #terminated = Promise.withResolvers<"terminated">();
+  readonly #forwarded = new Set<NodeJS.Signals>();
+  #ending: CommandTermination | undefined;
+  /** The guardian has been asked to terminate the command. */
+  #isTerminating = false;
+  #isStopping = false;
+
+  constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#watch = new ClaimWatch(
+      grant,
+      (loss) => this.#lose(loss),
+      () => this.#armDeadlines(),
+    );
+    this.#session = grant.attempt.session;
+    this.#grantedAt = grant.grantedAt;
+    this.#startedAt = grant.grantedAt;
+    this.#command = command;
+    this.#watch.keepAlive();
+  }
+
+  #armDeadlines(): void {
+    this.#command.arm({ termAt: this.#watch.getTermTime(), killAt: this.#session.horizon });
+  }
+
+  /** Forwards a signal sent to the runner. After TERM and INT, the command has the termination timeout to end. */
+  #forward(name: NodeJS.Signals): void {
+    this.#command.signal(name);
+    this.#forwarded.add(name);
+    if (name !== "SIGTERM" && name !== "SIGINT") return;
+    this.#isStopping = true;
+    this.#runAfter(this.#request.terminationTimeout, () => this.#terminate({ kind: "signal", why: name }, 0));
+  }
+
+  /**
+   * Starts the command and waits until it has ended.
+   * @param env   variables for the command besides those of its specification
+   * @param signals  signals; until the command starts, a signal ends the run
+   * @throws SignalboxError 125 to 127 when the command could not be started, RunInterruptedError, SessionLost
+   */
+  async run(env: Record<string, string>, signals: SignalRouter): Promise<CommandOutcome> {
+    try {
+      await this.#waitForHorizon(signals.signal);
+      signals.forwardTo((name) => this.#forward(name));
+      this.#armDeadlines();
+      const grantedAt = this.#ports.clock.now();
+      this.#pid = await this.#command.start(env);
+      this.#startedAt = this.#ports.clock.getWallTime();
+      this.#ports.log.info("started", { command: this.#request.identity.command, pid: this.#pid });
+      return await this.#supervise(grantedAt, 0);
+    } finally {
+      this.#over.abort(NO_LONGER_NEEDED);
+    }
+  }
+
+  /** Takes over a command that another process has started, and waits until it has ended. */
+  async resume(signals: SignalRouter): Promise<CommandOutcome> {
+    const { clock, log } = this.#ports;
+    const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
+    try {
+      signals.forwardAllTo((name) => this.#forward(name));
+      this.#armDeadlines();
+      log.info("resumed", { command: this.#request.identity.command });
+      return await this.#supervise(clock.now() - elapsed, elapsed);
+    } finally {
+      this.#over.abort(NO_LONGER_NEEDED);
+    }
+  }
+
+  /** @param elapsed  how long the command has run already, ms */
+  async #supervise(grantedAt: number, elapsed: number): Promise<CommandOutcome> {
+    this.#guard(grantedAt, elapsed);
+    await Promise.race([this.#command.exited, this.#terminated.promise]);
+    return await this.#waitForEnd();
+  }
+
+  /**
+   * Waits until the command has time to run. A command that would be terminated at once is not started, and a guardian
+   * that was asked to terminate starts nothing.
+   */
+  async #waitForHorizon(leave: AbortSignal): Promise<void> {
+    await this.#watch.waitForHorizon(() => this.#ending !== undefined, leave);
+    if (this.#ending === undefined) return;
+    throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
+  }
+
+  #guard(grantedAt: number, elapsed: number): void {
+    const { timeout, maxHold } = this.#request;
+    this.#watch.followSession();
+    // The guardian sends SIGTERM at the same time by itself. The runner records the reason.
+    void this.#watch.followHorizon(this.#over.signal);
+    void this.#watch.follow(WATCH_AFTER_MS, this.#over.signal);
+    const expire = (why: string) => this.#expire({ kind: "timeout", why });
+    if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
+    if (maxHold === undefined) return;
+    this.#runAfter(grantedAt + maxHold - this.#ports.clock.now(), () =>
+      expire("it has held its claim too long"),
+    );
+  }
+
+  /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
+  async #waitForEnd(): Promise<CommandOutcome> {
+    const exit = await this.#command.exited;
+    const exitedAt = this.#ports.clock.getWallTime();
+    if (exit.terminated) this.#ending ??= { kind: "lost", why: exit.why ?? TOO_LATE };
+    if (this.#ending !== undefined) await this.#command.gone;
+    else if (exit.leftovers) await this.#endLeftovers(exit);
+    return { exit, ending: this.#ending, pid: this.#pid, startedAt: this.#startedAt, exitedAt };
+  }
+
+  /**
+   * Ends or releases the processes that the command left behind. They are released before the claim is freed: freeing
+   * is retried while etcd is unavailable, and guarded processes would be killed when the deadlines pass.
+   */
+  async #endLeftovers(exit: CommandExit): Promise<void> {
+    if (!this.#request.killLeftovers && !this.#isStopping && !this.#wasKilled(exit)) {
+      await this.#command.release();
+      return;
+    }
+    this.#ports.log.info("ending what the command left behind");
+    this.#command.terminate(this.#ports.clock.now() + this.#request.terminationTimeout);
+    await this.#command.gone;
+  }
+
+  /**
+   * Returns whether a signal ended the command, so that it left nothing behind on purpose. A shell exits with 128 + the
+   * number where KILL ended the process for which it waited, or where it handles a signal sent to the run.
+   */
+  #wasKilled({ code, signal }: CommandExit): boolean {
+    const reported = ["SIGKILL" as const, ...this.#forwarded].map((name) => 128 + constants.signals[name]);
+    return signal !== undefined || (code !== undefined && reported.includes(code));
+  }
+
+  /** Kills a command whose claim is gone at once: marks keep other runs from the claim only for a limited time. */
+  #lose({ kind, why }: ClaimLoss): void {
+    this.#terminate({ kind: "lost", why }, kind === "gone" ? 0 : this.#request.terminationTimeout);
+  }
+
+  /** Ends a command that has exceeded a limit. */
+  #expire(ending: CommandTermination): void {
+    const { limitSignal = "SIGTERM", terminationTimeout } = this.#request;
+    if (limitSignal === "SIGTERM") return this.#terminate(ending, terminationTimeout);
+    if (this.#over.signal.aborted || this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#ports.log.warn("signalling the command", { why: ending.why, signal: limitSignal });
+    this.#command.signal(limitSignal);
+    if (limitSignal === "SIGKILL") this.#terminate(ending, 0);
+    else this.#runAfter(terminationTimeout, () => this.#terminate(ending, 0));
+  }
+
+  /** @param within  ms until SIGKILL; the horizon applies if it is earlier */
+  #terminate(ending: CommandTermination, within: number): void {
+    if (this.#over.signal.aborted || this.#isTerminating) return;
+    this.#isTerminating = true;
+    if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss overrides a limit
+    this.#ports.log.warn("terminating the command", { why: ending.why });
+    this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
+    this.#terminated.resolve("terminated");
+  }
+
+  #runAfter(ms: number, act: () => void): void {
+    void this.#ports.clock.sleep(ms, this.#over.signal).then(act, () => {});
+  }
+}
+
+/** A signal ended the run before its command started. */
+export class RunInterruptedError extends Error {
+  /** 128 + the signal's number. */
+  readonly exitCode: number;
+
+  constructor(name: NodeJS.Signals) {
+    super(`interrupted by ${name}`);
+    this.name = "Interrupted";
+    this.exitCode = 128 + constants.signals[name];
+  }
+}
+
+/** Passes a signal to the command. */
+type Forward = (name: NodeJS.Signals) => void;
+
+/**
+ * Routes signals sent to the runner. Until the command starts, they end the run; after that, they are forwarded. If the
+ * command already runs, those that arrive before its claim is resumed are forwarded afterwards.
+ */
+export class SignalRouter {
+  readonly #interrupted = new AbortController();
+  readonly #stop: () => void;
+  readonly #early: NodeJS.Signals[] = [];
+  #forward: Forward | undefined;
+
+  /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
+  constructor(ports: Pick<RunPorts, "onSignal">, ignored: readonly NodeJS.Signals[]) {
+    this.#stop = ports.onSignal((name) => {
+      if (this.#forward !== undefined) return this.#forward(name);
+      this.#early.push(name);
+      if (!ignored.includes(name)) this.#interrupted.abort(new RunInterruptedError(name));
+    });
+  }
+
+  /** Aborts with `RunInterruptedError` when a signal ends the run. */
+  get signal(): AbortSignal {
+    return this.#interrupted.signal;
+  }
+
+  /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
+  forwardTo(forward: Forward): void {
+    this.#interrupted.signal.throwIfAborted();
+    this.#forward = forward;
+  }
+
+  /** Forwards all signals to a command that was already started, including those that arrived before. */
+  forwardAllTo(forward: Forward): void {
+    this.#forward = forward;
+    for (const name of this.#early.splice(0)) forward(name);
+  }
+
+  close(): void {
+    this.#stop();
+  }
+}

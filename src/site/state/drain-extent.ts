@@ -1,0 +1,251 @@
+import { memoize } from "../../core/base/memoize.ts";
+import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
+import { createHostGroupLookup, listGroupHosts } from "../../core/fleet/groups.ts";
+import {
+  type Drain,
+  type DrainTarget,
+  hasEnded,
+  isDrainApplicable,
+  isEveryQueueStopped,
+  isSameTarget,
+  type RunTargets,
+} from "../../core/protocol/drain.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
+import { listStates } from "../../schedule/state/host-states.ts";
+import {
+  buildRuns,
+  type Claim,
+  compareClaims,
+  findClaimTicket,
+  formatClaimOwner,
+  isHolder,
+} from "./claims.ts";
+import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
+import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
+import { buildHostReach } from "./view-context.ts";
+
+/**
+ * What a drain does to a waiter. `stays`: it keeps its queue entry. `leaves`: its entry would block other runs, so it
+ * removes the entry and claims again after the drain. `depends`: it waits for leases. With --wait it keeps its queue
+ * entry, without --wait it gives up; the ticket does not store this option.
+ */
+type WaiterFate = "stays" | "leaves" | "depends";
+
+/** The runs and hosts in the scope of a drain. */
+export interface DrainExtent {
+  /** Runs whose command may be running. They continue: a drain does not end commands. */
+  readonly holders: readonly Claim[];
+  readonly waiters: readonly { readonly claim: Claim; readonly fate: WaiterFate }[];
+  /** Hosts that the drain names, directly or through a group. */
+  readonly hosts: readonly string[];
+}
+
+type ExtentSnapshot = Pick<Snapshot, "queues" | "executions" | "groups" | "drains">;
+
+/**
+ * Computes which runs and hosts a drain affects. Runs are in the order of claims.
+ * @param wall  wall clock, ms since the epoch. Other active drains also decide which waiters keep their queue entries
+ */
+export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): DrainExtent {
+  const others = [...snapshot.drains.values()].filter(
+    (drain) => !hasEnded(drain, wall) && !isSameTarget(drain, target),
+  );
+  const inScope = listClaimsInScope(snapshot, target);
+  const waiters = inScope.flatMap(({ claim, reach }) => {
+    if (canBeRunning(claim) || isHolder(claim)) return [];
+    const drains = [target, ...others.filter((drain) => isDrainApplicable(drain, reach))];
+    return [{ claim, fate: judgeFate(reach, claim, drains) }];
+  });
+  return {
+    holders: inScope.flatMap(({ claim }) => (canBeRunning(claim) ? [claim] : [])),
+    waiters,
+    hosts: listHostsInScope(snapshot, target),
+  };
+}
+
+/** Finds the drains of exactly this target, for any spelling in their keys. Includes expired drains. */
+export function findDrainsOfTarget(snapshot: Snapshot, target: DrainTarget): Drain[] {
+  return [...snapshot.drains.values()].filter((drain) => isSameTarget(drain, target));
+}
+
+/** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
+export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
+  const groups = buildGroupMembers(snapshot);
+  const hosts = listHostsInScope(snapshot, target);
+  const reaches = [
+    ...hosts.map((host) => buildHostReach(groups, host)),
+    {
+      locks: target.scope === "lock" ? [target.name] : [],
+      resources: target.scope === "resource" ? [target.name] : [],
+      host: "",
+      groups: [],
+    },
+  ];
+  return [...snapshot.drains.values()].filter(
+    (drain) =>
+      !hasEnded(drain, wall) &&
+      !isSameTarget(drain, target) &&
+      (drain.scope === "all" || reaches.some((reach) => isDrainApplicable(drain, reach))),
+  );
+}
+
+/** Lists the hosts that a drain names; empty for other scopes and for a group that does not exist. */
+function listHostsInScope(snapshot: ExtentSnapshot, { scope, name }: DrainTarget): readonly string[] {
+  if (scope === "host") return [name];
+  return scope === "group" && snapshot.groups.has(name)
+    ? listGroupHosts(buildGroupMembers(snapshot), name)
+    : [];
+}
+
+function listClaimsInScope(
+  snapshot: ExtentSnapshot,
+  target: DrainTarget,
+): { claim: Claim; reach: RunTargets }[] {
+  const groupsOfHost = createGroupLookup(snapshot);
+  return [...buildRuns(snapshot).values()]
+    .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
+    .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
+    .sort((a, b) => compareClaims(a.claim, b.claim));
+}
+
+/** Whether a drain covers tasks without leases. The others have tickets, which leave marks. */
+export function coversTasks({ scope }: DrainTarget): boolean {
+  return scope !== "lock" && scope !== "resource";
+}
+
+/**
+ * Lists the tasks in the scope of a drain that may still run although their running keys are missing. A task does not state its
+ * host, unless its schedule runs on every host.
+ */
+export function listLostTasks(snapshot: Snapshot, target: DrainTarget): Claim[] {
+  if (!coversTasks(target)) return [];
+  const known = buildRuns(snapshot);
+  const hosts = new Set(listHostsInScope(snapshot, target).map(canonicalizeHost));
+  const isInScope = (host: string | undefined) =>
+    target.scope === "all" || host === undefined || hosts.has(canonicalizeHost(host));
+  return [...snapshot.dues].flatMap(([id, { value }]) =>
+    listStates(value)
+      .flatMap(([host, { open }]) => (isInScope(host) ? open : []))
+      .flatMap(({ session }): Claim[] => {
+        if (session === undefined || known.has(session.run)) return [];
+        return [{ run: session.run, entries: [], lost: { id, ttl: session.ttl } }];
+      }),
+  );
+}
+
+/** Checks all entries: a run id put by hand may be in the queues of several locks. */
+function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
+  return entries.some(({ queue }) => queue.kind === scope && queue.name === name);
+}
+
+/** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
+function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
+  const { entries, task } = claim;
+  const locks = entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : []));
+  const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
+  const { host = "" } = findClaimTicket(claim) ?? task?.value ?? {};
+  return { locks, resources, host, groups: groupsOfHost(host) };
+}
+
+/** Caches the groups of each host, because many runs share a host. */
+function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly string[] {
+  return memoize(createHostGroupLookup(buildGroupMembers(snapshot)));
+}
+
+/** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */
+function canBeRunning(claim: Claim): boolean {
+  return listHeldKeys(claim).length > 0;
+}
+
+function judgeFate(reach: RunTargets, { entries }: Claim, drains: readonly DrainTarget[]): WaiterFate {
+  if (!drains.every((drain) => isEveryQueueStopped(drain, reach))) return "leaves";
+  return entries.some(({ queue }) => queue.kind === "resource") ? "depends" : "stays";
+}
+
+/** Lists the entries that make a run a holder: tickets that are held or cannot be read. */
+export function listHeldEntries({ entries }: Claim): QueueEntry[] {
+  return entries
+    .map(({ entry }) => entry)
+    .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
+}
+
+/**
+ * Lists the keys that make a run a holder: of its held entries, or of a task without any, which is its run if the key is missing.
+ * A task that waits for leases has not started.
+ */
+export function listHeldKeys(claim: Claim): string[] {
+  const { run, entries, task, lost } = claim;
+  if (lost !== undefined) return [run];
+  return entries.length === 0 && task !== undefined
+    ? [task.key]
+    : listHeldEntries(claim).map(({ key }) => key);
+}
+
+/** Number of names in a short list. */
+const MAX_LISTED_NAMES = 5;
+
+const FATES: Record<WaiterFate, string> = {
+  stays: "keeps its place",
+  leaves: "leaves its queues, and claims again once it may",
+  depends: "keeps its place with --wait, gives up without",
+};
+
+/**
+ * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ */
+export function formatDrainExtent(
+  { holders, waiters, hosts }: DrainExtent,
+  target: DrainTarget,
+  wall: number | undefined,
+): string[] {
+  return [
+    ...(target.scope === "group"
+      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, MAX_LISTED_NAMES)}`]
+      : []),
+    ...(holders.length === 0
+      ? ["holds none"]
+      : formatLimitedList("holds", holders, wall, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
+    ...(waiters.length === 0
+      ? ["waits none"]
+      : formatLimitedList(
+          "waits",
+          waiters,
+          wall,
+          ({ claim, fate }) => `${formatClaimLine(claim, wall)}; ${FATES[fate]}`,
+        )),
+  ];
+}
+
+/** Formats the owners of claims: the first 5, and the number of the others. */
+export function formatClaimOwners(claims: readonly Claim[]): string {
+  return formatShortList(claims.map(formatClaimOwner), MAX_LISTED_NAMES);
+}
+
+/** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */
+export function formatDrainWithEnd(drain: Drain): string {
+  return drain.until === undefined
+    ? formatDrainLine(drain)
+    : `${formatDrainLine(drain)} (until ${formatInstantSeconds(drain.until)})`;
+}
+
+/** Formats an instant to the second. @param wall  ms since the epoch; other programs may have stored any number */
+export function formatInstantSeconds(wall: number): string {
+  if (!(Math.abs(wall) <= 8.64e15)) return "some time";
+  return `${new Date(wall).toISOString().slice(0, -5)}Z`;
+}
+
+/** Describes how the drains of one target changed between two reads, one sentence for each drain. */
+export function describeDrainChanges(before: readonly Drain[], after: readonly Drain[]): string[] {
+  const then = new Map(before.map((drain) => [drain.key, drain]));
+  const now = new Set(after.map(({ key }) => key));
+  const lifted = before
+    .filter(({ key }) => !now.has(key))
+    .map((drain) => `lifted: ${formatDrainLine(drain)}`);
+  const put = after.flatMap((drain) => {
+    const known = then.get(drain.key);
+    if (known?.modRevision === drain.modRevision) return [];
+    return [`${known === undefined ? "new" : "changed"}: ${formatDrainWithEnd(drain)}`];
+  });
+  return [...lifted, ...put];
+}

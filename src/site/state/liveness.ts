@@ -1,0 +1,101 @@
+import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
+import type { HostRecord } from "../../core/fleet/host-record.ts";
+import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";
+
+/**
+ * State of a session in etcd: seconds left and time to live (whole seconds). `isShared`: an agent uses it for many runs.
+ * Undefined if the session is gone.
+ */
+export type SessionLiveness = { left: number; ttl: number; isShared?: boolean } | undefined;
+
+/**
+ * Whether a runner is alive. `alive`: it renewed its session in time. `quiet`: the renewal is late, so the runner is
+ * frozen, disconnected or gone; its guardian ends the command before the session ends. `gone`: its session has ended.
+ * `agent`: its agent renewed the session in time, which does not show whether this run is alive; the agent removes the
+ * tickets of runs that have ended. `unknown`: the session could not be read.
+ */
+type LivenessVerdict = "alive" | "agent" | "quiet" | "gone" | "unknown";
+
+export interface RunnerLiveness {
+  verdict: LivenessVerdict;
+  /** Text for people: `its session was renewed 3s ago`. */
+  text: string;
+  /** Whole seconds until the session ends without a renewal. */
+  left: number | undefined;
+}
+
+/** Share of the time to live after which a renewal is late. Runners renew after every sixth of it. */
+const LATE_RENEWAL_SHARE = 1 / 2;
+
+/**
+ * Determines the liveness of a runner from its session. etcd counts whole seconds, and restarts every session in full
+ * when its leader changes. A runner may therefore appear alive for one time to live after its end.
+ * @param session  undefined: the session is gone; `null`: it could not be read
+ */
+export function judgeRunnerLiveness(session: SessionLiveness | null | undefined): RunnerLiveness {
+  if (session === null) return { verdict: "unknown", text: "its session could not be read", left: undefined };
+  if (session === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
+  const { left, ttl, isShared = false } = session;
+  const ago = formatDuration(Math.max(0, ttl - left) * 1000);
+  if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE_RENEWAL_SHARE)))
+    return isShared
+      ? { verdict: "agent", text: `its agent renewed the session of its runs ${ago} ago`, left }
+      : { verdict: "alive", text: `its session was renewed ${ago} ago`, left };
+  const text = `${isShared ? "the session of its agent" : "its session"} was not renewed for ${ago}, and ends in ${formatDuration(left * 1000)}`;
+  return { verdict: "quiet", text, left };
+}
+
+/** Whether the session is renewed in time. That of an agent proves nothing of a run, but is no reason to doubt it. */
+export function isSessionRenewed({ verdict }: Pick<RunnerLiveness, "verdict">): boolean {
+  return verdict === "alive" || verdict === "agent";
+}
+
+/**
+ * Returns the age of a host record, ms; undefined without a record. Hosts write the record at intervals of
+ * `HOST_RECORD_INTERVAL`, so the age of a live host may be that high.
+ * @param wall  wall clock, ms since the epoch
+ */
+export function computeSeenAgo(record: HostRecord | undefined, wall: number): number | undefined {
+  return record === undefined || record.seenAt <= 0 ? undefined : Math.max(0, wall - record.seenAt);
+}
+
+/** Formats when a host was last seen. A record younger than one interval may mean that the host is active now. */
+export function formatSeen(record: HostRecord | undefined, wall: number): string {
+  const ago = computeSeenAgo(record, wall);
+  if (ago === undefined) return "never";
+  return ago <= HOST_RECORD_INTERVAL
+    ? `in the last ${formatBriefDuration(HOST_RECORD_INTERVAL)}`
+    : `${formatBriefDuration(ago)} ago`;
+}
+
+/** Whether a host was seen within a time. @param within  ms; one `HOST_RECORD_INTERVAL` is added to it */
+export function isSeenWithin(record: HostRecord | undefined, within: number, wall: number): boolean {
+  const ago = computeSeenAgo(record, wall);
+  return ago !== undefined && ago <= within + HOST_RECORD_INTERVAL;
+}
+
+/**
+ * Determines whether a host is alive. Its runners are the best evidence: one renewed session proves that the host is
+ * alive, and if no runner renews, the host is most likely down. Without runners, only the host record remains. The host
+ * writes it when it claims something: a host that starts nothing for a day writes no record for a day.
+ * @param runners  runners on the host whose sessions were queried
+ * @param what     name for the runners in the text
+ */
+export function judgeHostLiveness(
+  record: HostRecord | undefined,
+  runners: readonly RunnerLiveness[],
+  wall: number,
+  what = "runners",
+): Pick<RunnerLiveness, "verdict" | "text"> {
+  const countVerdict = (verdict: LivenessVerdict) => runners.filter((one) => one.verdict === verdict).length;
+  const [alive, asked] = [countVerdict("alive"), runners.length - countVerdict("unknown")];
+  const seen = `seen ${formatSeen(record, wall)}`;
+  if (alive === 0 && countVerdict("agent") > 0)
+    return {
+      verdict: "alive",
+      text: `the agent of ${countVerdict("agent")} of ${asked} ${what} there is alive`,
+    };
+  if (alive > 0) return { verdict: "alive", text: `${alive} of ${asked} ${what} there are alive` };
+  if (asked > 0) return { verdict: "quiet", text: `0 of ${asked} ${what} there are alive; ${seen}` };
+  return { verdict: isSeenWithin(record, HOST_RECORD_INTERVAL, wall) ? "alive" : "unknown", text: seen };
+}

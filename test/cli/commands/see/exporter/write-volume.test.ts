@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { sumWrittenBytes } from "../../../../../src/cli/commands/see/exporter.impl.ts";
+import { keys } from "../../../../core/protocol/samples.ts";
+import { plain } from "../../../../site/state/pictures.ts";
+
+test("bytes are summed by the first part of the key; deletions and keys of others take no label of their own", () => {
+  const put = (key: string, value: string) => ({ type: "put" as const, kv: plain(key, value) });
+  const sums = sumWrittenBytes(keys, [
+    put("/signalbox/locks/a/1", "é"),
+    put("/signalbox/locks/b/2", "x"),
+    put("/signalbox/made-up-1/x", "1"),
+    put("/signalbox/made-up-2/x", "1"),
+    { type: "delete", key: "/signalbox/history/a", revision: 3n },
+  ]);
+  expect(Object.fromEntries(sums)).toEqual({ locks: 20 + 2 + 20 + 1, other: 2 * 23 });
+});

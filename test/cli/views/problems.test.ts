@@ -1,0 +1,259 @@
+/** Problems: what is reported to operators, and what is not. */
+
+import { describe, expect, it } from "vitest";
+import { ETCD_REMEDY, findProblems, problemsView } from "../../../src/cli/views/problems.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { buildProblemId } from "../../../src/site/state/problem.ts";
+import { keys } from "../../core/protocol/samples.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  historyOf,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  stand,
+} from "../../site/state/pictures.ts";
+import { lastOf, running, schedule, worker } from "./schedules.ts";
+
+const ticket = stand("lock x", "a", 1, held);
+/** The mark of its grant, of a session of 30 s. */
+const mark = plain(
+  keys.mark(ticket.key),
+  JSON.stringify({ ...JSON.parse(ticket.value), enqueuedAt: NOW, ttl: 30, term: "2" }),
+);
+
+describe("problems", () => {
+  const kinds = (...kvs: KeyValue[]) => findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
+  it.each([
+    ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
+    ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
+    ["a ticket on no session", [{ ...ticket, session: 0n }], ["orphan"]],
+    ["a mark whose ticket has vanished", [mark], ["vanished"]],
+    ["a mark beside its ticket", [ticket, mark], []],
+    ["grace past its time", [stand("lock x", "a", 1, { state: "grace", until: NOW - 1 })], ["overdue"]],
+    [
+      "a reset that nobody answers",
+      [stand("lock x", "a", 1, { ...held, reset: { by: "x", at: NOW - 600_000 } })],
+      ["reset-unanswered"],
+    ],
+    ["a clock ahead of ours", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })], ["clock"]],
+    ["a long wait", [stand("lock x", "a", 1, { enqueuedAt: NOW - 7_200_000 })], ["long-wait"]],
+    ["a hold of days", [stand("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
+    [
+      "totals that disagree",
+      [
+        stand("resource db", "a", 1, { total: 3, enqueuedAt: NOW }),
+        stand("resource db", "b", 2, { total: 4, enqueuedAt: NOW }),
+      ],
+      ["totals"],
+    ],
+    [
+      "a claim over the configured total",
+      [
+        plain(keys.resourceConfig("db"), "2"),
+        stand("resource db", "a", 1, { count: 3, total: 2, enqueuedAt: NOW }),
+      ],
+      ["too-large"],
+    ],
+    ["a drain that has ended", [drainOf("all", "all", { until: 2 })], ["drain-ended"]],
+    ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
+    ["a group's host that was never seen", [groupOf("web", "w.example.com")], ["host"]],
+    [
+      "a group's host that only runs a worker: nothing",
+      [groupOf("web", "W.example.com"), worker("w", { host: "w.example.com" })],
+      [],
+    ],
+    [
+      "a host that claims and leaves no word",
+      [
+        hostOf("b.example.com", { seenAt: NOW }),
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 1_200_000 }),
+      ],
+      ["host"],
+    ],
+    [
+      "hosts of which none leaves word: nothing",
+      [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 1_200_000 })],
+      [],
+    ],
+    [
+      "a long hold on a host that left word when it claimed: nothing but the hold",
+      [
+        hostOf("a.example.com", { seenAt: NOW - 2e8 - 100_000 }),
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 2e8, grantedAt: NOW - 2e8 }),
+      ],
+      ["long-hold"],
+    ],
+    [
+      "many that wait long in one queue: once",
+      [
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW }),
+        stand("lock x", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
+        stand("lock x", "c", 3, { enqueuedAt: NOW - 7_100_000 }),
+      ],
+      ["long-wait"],
+    ],
+    ["nothing", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW })], []],
+  ] as const)("are found: %s", (_, kvs, expected) => {
+    expect(kinds(...kvs)).toEqual(expected);
+  });
+
+  it("quote names in lines to copy: a name is other people's word", () => {
+    const evil = "a'; rm -rf /;";
+    const kvs = [plain(keys.lock(evil, "h".repeat(16)), "{"), plain(keys.resourceConfig(evil), "[]")];
+    const remedies = findProblems(pictureOf(kvs), NOW).map(({ remedy }) => remedy);
+    expect(remedies).toEqual([
+      `signalbox reset lock 'a'\\''; rm -rf /;' --run ${"h".repeat(16)} --force`,
+      "signalbox resource set 'a'\\''; rm -rf /;' …",
+    ]);
+  });
+
+  it("stay the same problem while they last", () => {
+    const kvs = [
+      stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
+      stand("lock y", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
+      drainOf("all", "all", { until: 2 }),
+    ];
+    const at = (wall: number) => findProblems(pictureOf(kvs), wall);
+    expect(at(NOW).map(buildProblemId)).toEqual(at(NOW + 3_700_000).map(buildProblemId));
+    expect(at(NOW)).not.toEqual(at(NOW + 3_700_000));
+  });
+
+  it("put failures first, and have a host and a run where there is one", () => {
+    const kvs = [
+      stand("lock a", "a", 1, { state: "grace", until: NOW - 1 }),
+      plain(keys.lock("b", "h".repeat(16)), "{"),
+    ];
+    const found = findProblems(pictureOf(kvs), NOW);
+    expect(found.map(({ level }) => level)).toEqual(["failure", "warning"]);
+    expect(found[1]).toMatchObject({ host: "a.example.com", run: "a".repeat(16), subject: "lock a" });
+  });
+
+  it("judge a hold by what is usual for the lock", () => {
+    const history = historyOf("x", { waited: 0, held: 60_000 });
+    const holder = (since: number) =>
+      stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - since });
+    expect(kinds(history, holder(170_000))).toEqual([]);
+    expect(kinds(history, holder(190_000))).toEqual(["long-hold"]);
+  });
+
+  it("judge a wait by what is usual for the lock", () => {
+    const history = historyOf("x", { waited: 3_000_000, held: 1e9 });
+    const waiter = (since: number) => stand("lock x", "a", 1, { enqueuedAt: NOW - since });
+    expect(kinds(history, waiter(8_900_000))).toEqual([]);
+    expect(kinds(history, waiter(9_100_000))).toEqual(["long-wait"]);
+    expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);
+  });
+});
+
+describe("problems of etcd itself", () => {
+  const fault = {
+    kind: "alarm",
+    check: "alarms",
+    level: "failure",
+    detail: "memberID:1 alarm:NOSPACE",
+  } as const;
+
+  it("come from what the members say, and lead to them", () => {
+    const lag = {
+      kind: "lag",
+      check: "member m2",
+      level: "warning",
+      detail: "2000 log entries behind",
+    } as const;
+    const snapshot = { ...pictureOf([]), etcdFaults: [lag, fault] };
+    const found = findProblems(snapshot, NOW);
+    expect(found.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ["alarm", "alarms"],
+      ["lag", "member m2"],
+    ]);
+    expect(found.map((problem) => problemsView.getSubject(problem))).toMatchObject([
+      { kind: "record", remedy: ETCD_REMEDY },
+      { kind: "record", remedy: ETCD_REMEDY },
+    ]);
+  });
+
+  it("a lag that grows stays one problem, and two alarms are two", () => {
+    const second = { ...fault, detail: "memberID:2 alarm:NOSPACE" };
+    const ids = findProblems({ ...pictureOf([]), etcdFaults: [fault, second] }, NOW).map(buildProblemId);
+    expect(new Set(ids).size).toBe(2);
+    const lags = ["2000", "2001"].map((count) =>
+      buildProblemId({ kind: "lag", level: "warning", subject: "member m2", detail: count, remedy: "" }),
+    );
+    expect(lags[0]).toBe(lags[1]);
+  });
+});
+
+describe("problems with schedules", () => {
+  const found = (...kvs: KeyValue[]) =>
+    findProblems(pictureOf(kvs), NOW).map(({ kind, level, subject }) => `${level} ${kind} ${subject}`);
+  const LONG = { runAt: NOW - 301_000 };
+  const AGAIN = { attempt: 0, failures: 0, kind: "due" } as const;
+  it.each([
+    ["nothing", [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }) })], []],
+    ["a definition that cannot be read", [plain(keys.schedule("s"), "{")], ["failure malformed schedule s"]],
+    ["one that should have run", [worker("w"), ...schedule("s", {}, LONG)], ["failure late schedule s"]],
+    ["one that is late by a little", [worker("w"), ...schedule("s", {}, { runAt: NOW - 299_000 })], []],
+    [
+      "one that a drain of everything stops",
+      [worker("w"), ...schedule("s", {}, LONG), drainOf("all", "all")],
+      [],
+    ],
+    [
+      "one that is due, and waits for a run that is tried again soon",
+      [
+        worker("w"),
+        ...schedule("s", {}, { ...LONG, open: [{ ...AGAIN, scheduled: NOW - 400_000, runAt: NOW + 5_000 }] }),
+      ],
+      [],
+    ],
+    [
+      "a run that is put off again and again",
+      [
+        worker("w"),
+        ...schedule("s", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 10 }] }),
+        ...schedule("t", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 9 }] }),
+      ],
+      ["warning postponed schedule s"],
+    ],
+    ["one that runs, and long", [worker("w"), ...schedule("s", {}, LONG), running("s")], []],
+    ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
+    [
+      "a dead letter",
+      [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }), dead: 2 })],
+      ["warning dead-letter schedule s"],
+    ],
+    [
+      "types without a worker, a line each",
+      [...schedule("s"), ...schedule("t"), ...schedule("u", { type: "b" })],
+      ["warning no-worker schedule s", "warning no-worker schedule u"],
+    ],
+    [
+      "a running key that cannot be read",
+      [worker("w"), ...schedule("s"), plain(keys.running("s"), "{")],
+      ["failure malformed schedule s"],
+    ],
+    [
+      "a running key on no session",
+      [worker("w"), ...schedule("s"), { ...running("s"), session: 0n }],
+      ["failure orphan schedule s"],
+    ],
+    [
+      "a clock that is off",
+      [worker("w", { clock: "refuses" }), worker("v", { clock: "warns", pid: 1 })],
+      ["failure clock worker web1.example.com:42", "warning clock worker web1.example.com:1"],
+    ],
+    ["a worker's word that cannot be read", [plain(keys.worker("w"), "{")], ["warning malformed worker w"]],
+  ] as const)("%s", (_, kvs, expected) => {
+    expect(found(...kvs)).toEqual(expected);
+  });
+
+  it("many that are late have one line, of the one that is the latest", () => {
+    const late = Array.from({ length: 50 }, (_, at) => schedule(`s${at}`, {}, { runAt: NOW - 400_000 - at }));
+    const all = findProblems(pictureOf([worker("w"), ...late.flat()]), NOW);
+    expect(all).toMatchObject([{ subject: "schedule s49", detail: expect.stringContaining("49 more") }]);
+  });
+});

@@ -1,0 +1,61 @@
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { GuardedCommand } from "../../../src/core/process/guarded-command/command.ts";
+import {
+  clock,
+  createMark,
+  createOutput,
+  findGuardians,
+  listRemains,
+  startGuarded,
+  WAIT,
+} from "./helpers.ts";
+
+async function leaveOne() {
+  const mark = createMark();
+  return { mark, ...(await startGuarded(mark, ["sh", "-c", "setsid sleep 30 & exit 5"])) };
+}
+
+test("leftovers are reported, and live on after the release", async () => {
+  const { mark, it } = await leaveOne();
+  expect(await it.exited).toEqual({ code: 5, signal: undefined, terminated: false, leftovers: true });
+  await it.release();
+  const isAlone = () => listMarkedProcesses(mark).every(({ parent }) => parent === 1);
+  await waitUntil("only the leftover", isAlone);
+  expect(listRemains(mark)).toEqual(["sleep"]);
+});
+
+test.each<[string, (it: GuardedCommand) => void]>([
+  ["killed by a termination", (it) => it.terminate(clock.now() + 1000)],
+  ["under the deadlines", (it) => it.arm({ termAt: clock.now() + 50, killAt: clock.now() + 100 })],
+])("until the release, leftovers are %s", async (_, end) => {
+  const { mark, it } = await leaveOne();
+  await it.exited;
+  end(it);
+  await it.gone;
+  expect(listRemains(mark)).toEqual([]);
+  await it.release();
+});
+
+test("leftovers that end by themselves are gone", async () => {
+  const out = createOutput();
+  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
+  expect(await it.exited).toMatchObject({ code: 0, leftovers: true });
+  writeFileSync(out.path, "");
+  await it.gone;
+  await it.release();
+});
+
+test("a release that comes while the command runs waits for it", async () => {
+  const mark = createMark();
+  const out = createOutput();
+  const { it } = await startGuarded(mark, ["sh", "-c", `${WAIT}; exit 6`], { OUT: out.path });
+  const released = it.release();
+  expect(findGuardians(mark)).toBeDefined();
+  writeFileSync(out.path, "");
+  expect(await it.exited).toMatchObject({ code: 6 });
+  await released;
+  expect(listMarkedProcesses(mark)).toEqual([]);
+});

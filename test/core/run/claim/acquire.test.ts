@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
+import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import { Acquisition } from "../../../../src/core/run/acquire.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { OTHER, put } from "../../protocol/room.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
+
+const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
+
+/** Reads have no answer, as soon as a ticket was put. */
+class SilentStore extends MemoryStore {
+  readonly asked = Promise.withResolvers<void>();
+  #hasPut = false;
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    const answer = await super.commitTxn(txn, signal);
+    if (this.#hasPut) return await this.#stayAway(signal);
+    this.#hasPut = true;
+    return answer;
+  }
+
+  override async readRange(range: KeyRange, signal?: AbortSignal) {
+    return this.#hasPut ? await this.#stayAway(signal) : await super.readRange(range, signal);
+  }
+
+  #stayAway(signal?: AbortSignal): Promise<never> {
+    this.asked.resolve();
+    return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  }
+}
+
+test("a run that ends between the answer to its ticket and the first read of its queue has a ticket", async () => {
+  const clock = new ManualClock();
+  const store = new SilentStore(new MemoryEtcd({ now: () => clock.now() }));
+  put(store.etcd, keys.lock("a", OTHER), serializeTicket(ticketWith({ run: OTHER, state: "held" })));
+  const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
+  const stop = new AbortController();
+  const acquisition = new Acquisition(attempt, UNLIMITED, stop.signal);
+  const acquired = acquisition.run();
+  await store.asked.promise;
+  stop.abort(new Error("left"));
+  await expect(acquired).rejects.toThrow("left");
+  expect(acquisition.mayHaveTickets).toBe(true);
+});

@@ -1,0 +1,219 @@
+/** Previews of resets, as tables of snapshots. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { admit } from "../../../src/core/protocol/admission.ts";
+import { serializeDrain } from "../../../src/core/protocol/drain.ts";
+import { serializeTicket, type Ticket, toQueue } from "../../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import {
+  buildClaims,
+  describeQueueChanges,
+  findClaim,
+  findClaimsByWord,
+  findResetTargets,
+  isHolder,
+} from "../../../src/site/state/claims.ts";
+import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
+import type { Snapshot } from "../../../src/site/state/snapshot.ts";
+import { keys } from "../../core/protocol/samples.ts";
+import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
+
+const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
+  previewEviction(snapshot, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);
+
+describe("who is next when a run is reset", () => {
+  const lock = [
+    stand("lock x", "a", 1, held),
+    stand("lock x", "b", 2, waiting),
+    stand("lock x", "c", 3, waiting),
+  ];
+  const db = (count: number, state: Ticket["state"] = "waiting") => ({ count, total: 10, state });
+
+  it.each([
+    { what: "the second, when both ahead go", kvs: lock, evict: ["a", "b"], next: ["c"] },
+    {
+      what: "nobody, when the next still waits in another queue",
+      kvs: [
+        stand("resource db", "a", 1, db(10, "held")),
+        stand("resource web", "b", 2, { count: 1, total: 1, state: "held" }),
+        stand("resource db", "c", 3, db(1)),
+        stand("resource web", "c", 3, { count: 1, total: 1, state: "waiting" }),
+      ],
+      evict: ["a"],
+      next: [],
+    },
+    {
+      what: "by the total that operators set",
+      kvs: [
+        plain(keys.resourceConfig("db"), '{"v":1,"total":"4"}'),
+        stand("resource db", "a", 1, db(4, "held")),
+        stand("resource db", "b", 2, db(3)),
+        stand("resource db", "c", 3, db(2)),
+      ],
+      evict: ["a"],
+      next: ["b"],
+    },
+  ])("is $what", ({ kvs, evict, next }) => {
+    expect(nextOf(pictureOf(kvs), ...evict)).toEqual(next);
+  });
+
+  it("names the drain that stops them all the same, unless it has ended", () => {
+    const drained = (until?: number) =>
+      pictureOf([
+        ...lock,
+        plain(
+          keys.drain("host", "b.example.com"),
+          serializeDrain({ by: "ann", at: 1, why: "disks", ...(until && { until }) }),
+        ),
+      ]);
+    const [upcoming] = previewEviction(drained(), new Set([runOf("a")]), NOW).next;
+    expect(upcoming?.drains.map(({ by }) => by)).toEqual(["ann"]);
+    expect(previewEviction(drained(NOW - 1), new Set([runOf("a")]), NOW).next[0]?.drains).toEqual([]);
+    const lines = formatEvictionPreview(previewEviction(drained(), new Set([runOf("a")]), NOW), NOW);
+    expect(lines).toEqual([
+      "ends  a.example.com:4711 (invoices.sh), holds lock x, for 1m",
+      "next  b.example.com:4711 (invoices.sh), waits for lock x, for 1m40s; but host b.example.com is drained by ann: disks",
+    ]);
+  });
+
+  it("is exactly who is admitted without them and was not with them", () => {
+    const tickets = fc.array(fc.record({ count: fc.integer({ min: 1, max: 5 }), isHeld: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(tickets, fc.nat(), (wishes, pick) => {
+        const kvs = wishes.map(({ count, isHeld }, index) =>
+          stand("resource db", "abcdefgh"[index] ?? "z", index + 1, {
+            count,
+            total: 6,
+            state: isHeld ? "held" : "waiting",
+          }),
+        );
+        const gone = kvs[pick % kvs.length];
+        const rest = toQueue(kvs.filter((kv) => kv !== gone));
+        const isReady = (run: string, queue: typeof rest) => admit(queue, run).kind === "admitted";
+        const expected = rest.filter(
+          ({ run, ticket }) =>
+            ticket?.state === "waiting" && isReady(run, rest) && !isReady(run, toQueue(kvs)),
+        );
+        const letter = gone?.key.at(-1) ?? "";
+        expect(nextOf(pictureOf(kvs), letter)).toEqual(expected.map(({ run }) => run[0]));
+      }),
+    );
+  });
+
+  it("counts the units that become free over all queues of the run", () => {
+    const snapshot = pictureOf([
+      stand("lock x", "a", 1, held),
+      stand("resource db", "a", 2, { ...held, count: 3 }),
+    ]);
+    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([
+      { kind: "lock", name: "x", units: 1 },
+      { kind: "resource", name: "db", units: 3 },
+    ]);
+  });
+
+  it("counts a lock that runs share once, when the last of them goes", () => {
+    const snapshot = pictureOf([
+      stand("lock x", "a", 1, { ...held, shared: true }),
+      stand("lock x", "b", 2, { ...held, shared: true }),
+    ]);
+    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([]);
+    const all = previewEviction(snapshot, new Set([runOf("a"), runOf("b")]), NOW);
+    expect(all.freed).toEqual([{ kind: "lock", name: "x", units: 1 }]);
+  });
+});
+
+describe("whom a reset is about", () => {
+  const snapshot = pictureOf([
+    stand("lock held", "a", 1, held),
+    stand("lock held", "b", 2, waiting),
+    stand("lock turn", "c", 3, { state: "admitted" }),
+    stand("lock turn", "d", 4, waiting),
+    stand("lock free", "e", 5, waiting),
+    stand("resource db", "f", 6, held),
+    stand("resource db", "g", 7, held),
+    stand("resource db", "h", 8, waiting),
+    plain(keys.lock("strange", runOf("j")), "{"),
+  ]);
+  it.each([
+    { kind: "lock", name: "held", run: undefined, who: ["a"] },
+    { kind: "lock", name: "held", run: runOf("b"), who: ["b"] },
+    { kind: "lock", name: "turn", run: undefined, who: ["c"] },
+    { kind: "lock", name: "free", run: undefined, who: [] },
+    { kind: "lock", name: "nobody's", run: undefined, who: [] },
+    { kind: "lock", name: "strange", run: undefined, who: ["j"] },
+    { kind: "resource", name: "db", run: undefined, who: ["f", "g"] },
+    { kind: "resource", name: "db", run: runOf("z"), who: [] },
+  ] as const)("$kind $name, run $run: $who", ({ kind, name, run, who }) => {
+    expect(findResetTargets(snapshot, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
+  });
+
+  it("finds runs by id, by its beginning, by host and pid", () => {
+    const claims = buildClaims(snapshot);
+    const found = (word: string) => findClaimsByWord(claims, word).map(({ run }) => run[0]);
+    expect(found(runOf("a"))).toEqual(["a"]);
+    expect(found("aaaa")).toEqual(["a"]);
+    expect(found("aaa")).toEqual([]); // too short to mean one
+    expect(found("c.example.com:4711")).toEqual(["c"]);
+    expect(found("c.example.com:1")).toEqual([]);
+    expect([...claims.values()].filter(isHolder).map(({ run }) => run[0])).toEqual(["a", "f", "g"]);
+  });
+});
+
+it("one claim is found as it is among all of them, with all its tickets", () => {
+  const snapshot = pictureOf([
+    stand("lock x", "a", 1, held),
+    stand("lock x", "b", 2, waiting),
+    stand("resource db", "b", 3, waiting),
+  ]);
+  const claims = buildClaims(snapshot);
+  expect([...claims].map(([run, { entries }]) => [run[0], entries.length])).toEqual([
+    ["a", 1],
+    ["b", 2],
+  ]);
+  for (const [run, claim] of claims) expect(findClaim(snapshot, run)).toEqual(claim);
+  expect(findClaim(snapshot, runOf("c"))).toBeUndefined();
+});
+
+describe("what happened in a queue", () => {
+  const before = [
+    stand("lock x", "a", 1, held),
+    stand("lock x", "b", 2, waiting),
+    stand("lock x", "c", 3, waiting),
+  ];
+  const [a, b, c] = before;
+  if (!a || !b || !c) throw new Error("three tickets");
+  const changed = (kv: KeyValue, change: Partial<Ticket>): KeyValue => ({
+    ...kv,
+    modRevision: 50n,
+    value: serializeTicket({ ...JSON.parse(kv.value), ...change }),
+  });
+  it.each([
+    { what: "nothing", after: before, says: [] },
+    { what: "one gone", after: [a, c], says: ["b.example.com:4711 has left (it was waiting)"] },
+    {
+      what: "a hand-over",
+      after: [changed(b, held), c],
+      says: ["a.example.com:4711 has left (it was held)", "b.example.com:4711 was waiting, is held"],
+    },
+    {
+      what: "a request",
+      after: [changed(a, { reset: { by: "ann@ops", at: 1 } }), b, c],
+      says: ["a.example.com:4711 was asked to end by ann@ops"],
+    },
+    {
+      what: "one more",
+      after: [...before, stand("lock x", "d", 9, waiting)],
+      says: ["d.example.com:4711 has joined (waiting)"],
+    },
+    {
+      what: "a ticket spoilt",
+      after: [{ ...a, value: "{", modRevision: 60n }, b, c],
+      says: ["a.example.com:4711 was held, is malformed"],
+    },
+  ])("$what", ({ after, says }) => {
+    expect(describeQueueChanges(toQueue(before), toQueue(after))).toEqual(says);
+  });
+});

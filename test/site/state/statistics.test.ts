@@ -1,0 +1,77 @@
+/** Statistics of histories. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  computeLockStatistics,
+  computePercentile,
+  computeTypicalHeld,
+} from "../../../src/site/state/statistics.ts";
+import { pastRun } from "./pictures.ts";
+
+describe("a percentile", () => {
+  it.each([
+    { sorted: [], share: 0.5, is: undefined },
+    { sorted: [1, 2], share: 0.5, is: 1 },
+    { sorted: Array.from({ length: 20 }, (_, i) => i + 1), share: 0.95, is: 19 },
+  ])("of $sorted at $share is $is", ({ sorted, share, is }) => {
+    expect(computePercentile(sorted, share)).toBe(is);
+  });
+
+  it("is the smallest value that so many do not exceed", () => {
+    const values = fc.array(fc.nat(), { minLength: 1 });
+    fc.assert(
+      fc.property(values, fc.double({ min: 0.01, max: 1, noNaN: true }), (all, share) => {
+        const sorted = [...all].sort((a, b) => a - b);
+        const value = computePercentile(sorted, share) ?? Number.NaN;
+        const upTo = (limit: number) => sorted.filter((one) => one <= limit).length;
+        const below = sorted.filter((one) => one < value).at(-1);
+        expect(upTo(value)).toBeGreaterThanOrEqual(sorted.length * share);
+        if (below !== undefined) expect(upTo(below)).toBeLessThan(sorted.length * share);
+      }),
+    );
+  });
+});
+
+describe("a lock's statistics", () => {
+  it("of nothing say nothing", () => {
+    expect(computeLockStatistics("x", [], 1_000)).toEqual({
+      lock: "x",
+      runs: 0,
+      failures: 0,
+      busy: undefined,
+      held: undefined,
+      waited: undefined,
+      last: undefined,
+    });
+  });
+
+  it("count failures, and the share of the time that it was held", () => {
+    const runs = [
+      pastRun({ grantedAt: 3_000, held: 500, waited: 30, exit: 1 }),
+      pastRun({ grantedAt: 2_000, held: 300, waited: 10 }),
+      pastRun({ grantedAt: 1_000, held: 200, waited: 20 }),
+    ];
+    expect(computeLockStatistics("x", runs, 5_000)).toMatchObject({
+      runs: 3,
+      failures: 1,
+      busy: 0.25,
+      held: { p50: 300, p95: 500 },
+      waited: { p50: 20, p95: 30 },
+      last: runs[0],
+    });
+  });
+
+  it("bear clocks that differ", () => {
+    const anyRun = fc
+      .record({ grantedAt: fc.integer(), held: fc.integer(), waited: fc.integer() })
+      .map(pastRun);
+    fc.assert(
+      fc.property(fc.array(anyRun, { minLength: 1 }), fc.integer(), (runs, wall) => {
+        const { busy, held } = computeLockStatistics("x", runs, wall);
+        if (busy !== undefined) expect(busy >= 0 && busy <= 1).toBe(true);
+        expect(held?.p50).toBeGreaterThanOrEqual(0);
+        expect(computeTypicalHeld(runs)).toEqual(held);
+      }),
+    );
+  });
+});

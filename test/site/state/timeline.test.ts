@@ -1,0 +1,62 @@
+/** Bars of holds and waits, as tables of histories and queues. */
+import { describe, expect, it } from "vitest";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
+import { running } from "../../cli/views/schedules.ts";
+import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";
+
+const SPAN = { from: NOW - 10_000, until: NOW };
+
+/** The bars, a column a second. */
+function draw(
+  kvs: readonly KeyValue[],
+  outcomes: Parameters<typeof buildTimeline>[0]["outcomes"] = new Map(),
+) {
+  const tracks = buildTimeline({ snapshot: pictureOf(kvs), outcomes }, SPAN);
+  return formatTimeline(tracks, SPAN, { width: 10, signs: ASCII_SIGNS }).slice(1, -1);
+}
+
+const ended = (enqueued: number, granted: number, end: number, exit = 0) =>
+  historyOf("x", { enqueuedAt: NOW - enqueued, grantedAt: NOW - granted, endedAt: NOW - end, exit });
+const drain = (scope: "lock" | "all", name: string, at: number, until?: number) =>
+  drainOf(scope, name, { at: NOW - at, ...(until !== undefined && { until: NOW - until }) });
+
+describe("bars", () => {
+  it.each([
+    { what: "a wait and a hold", kvs: [ended(8_000, 5_000, 2_500)], bars: ["lock x  ..---###.."] },
+    { what: "a failed run", kvs: [ended(5_000, 5_000, 2_500, 1)], bars: ["lock x  .....!!!.."] },
+    { what: "before the time", kvs: [ended(30_000, 25_000, 12_000)], bars: [] },
+    { what: "cut at the start", kvs: [ended(30_000, 25_000, 8_500)], bars: ["lock x  ##........"] },
+    {
+      what: "a holder and a waiter of now",
+      kvs: [
+        stand("resource db", "a", 1, { state: "held", enqueuedAt: NOW - 6_000, grantedAt: NOW - 3_000 }),
+        stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 2_000 }),
+      ],
+      bars: ["lock y       ........--", "resource db  ....---###"],
+    },
+    { what: "an ended drain", kvs: [drain("lock", "x", 8_000, 6_500)], bars: ["lock x  ..xx......"] },
+    {
+      what: "a drain of everything",
+      kvs: [ended(8_000, 8_000, 6_500), drain("all", "all", 3_000)],
+      bars: ["lock x  ..##...xxx"],
+    },
+    {
+      what: "a running schedule",
+      kvs: [running("a", { since: NOW - 2_000 })],
+      bars: ["schedule a  ........##"],
+    },
+  ])("$what", ({ kvs, bars }) => {
+    expect(draw(kvs).sort()).toEqual(bars);
+  });
+
+  it("outcomes of a schedule, without skipped ones", () => {
+    const outcome = { scheduled: NOW - 5_000, endedAt: NOW - 2_500 };
+    const started = { ...outcome, startedAt: NOW - 5_000 };
+    const runs = [
+      { ...started, result: "timeout" as const },
+      { ...outcome, result: "skipped" as const },
+    ];
+    expect(draw([], new Map([["a", runs]]))).toEqual(["schedule a  .....!!!.."]);
+  });
+});

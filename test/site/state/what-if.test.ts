@@ -1,0 +1,191 @@
+/** What a reset, a drain or a new total would do, as tables of queues. */
+import { describe, expect, it } from "vitest";
+import type { Ticket } from "../../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { buildClaims } from "../../../src/site/state/claims.ts";
+import {
+  canPredictGrants,
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  formatNextGrants,
+  MOST_TICKETS,
+  predictChange,
+  type WhatIfReport,
+} from "../../../src/site/state/what-if.ts";
+import { keys } from "../../core/protocol/samples.ts";
+import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
+
+const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
+
+/** Formats a report: `ends a`, `leaves b`, `c0` for a grant in round 0, `never d`. */
+function format({ ends, leaves, grants, blocked }: WhatIfReport): string[] {
+  return [
+    ...ends.map(({ run }) => `ends ${run[0]}`),
+    ...leaves.map(({ claim }) => `leaves ${claim.run[0]}`),
+    ...grants.map(({ claim, round }) => `${claim.run[0]}${round}`),
+    ...blocked.map(({ claim }) => `never ${claim.run[0]}`),
+  ];
+}
+
+const LOCK = [
+  stand("lock x", "a", 1, held),
+  stand("lock x", "b", 2, waiting),
+  stand("lock x", "c", 3, waiting),
+];
+const UNITS = [
+  stand("resource db", "a", 1, db(8, held)),
+  stand("resource db", "b", 2, db(4)),
+  stand("resource db", "c", 3, db(6)),
+  stand("resource db", "d", 4, db(1)),
+];
+const drained = drainOf("lock", "x", { by: "ann@web1" });
+
+describe("a reset", () => {
+  it.each([
+    { what: "a waiter goes", kvs: LOCK, runs: "b", result: ["ends b", "c1"] },
+    { what: "as many as fit, in order", kvs: UNITS, runs: "a", result: ["ends a", "b0", "c0", "d1"] },
+    {
+      what: "a drain still stops all",
+      kvs: [...LOCK, drained],
+      runs: "a",
+      result: ["ends a", "never b", "never c"],
+    },
+    {
+      what: "an unreadable ticket blocks",
+      kvs: [...LOCK, plain(keys.lock("x", runOf("m")), "?", 2)],
+      runs: "a",
+      result: ["ends a", "b0", "never m", "never c"],
+    },
+  ])("$what", ({ kvs, runs, result }) => {
+    const snapshot = pictureOf(kvs);
+    const claims = buildClaims(snapshot);
+    const evicted = [...runs].flatMap((letter) => claims.get(runOf(letter)) ?? []);
+    expect(format(predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW))).toEqual(result);
+  });
+
+  it("says what each grant would be without it", () => {
+    const snapshot = pictureOf(LOCK);
+    const evicted = [buildClaims(snapshot).get(runOf("a"))].filter((claim) => claim !== undefined);
+    expect(
+      predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW).grants.map(({ round, before }) => [
+        round,
+        before,
+      ]),
+    ).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+  });
+});
+
+describe("a drain", () => {
+  const both = [...LOCK, stand("lock y", "d", 5, held), stand("lock y", "e", 6, waiting)];
+  it.each([
+    {
+      what: "of a lock stops its waiters only",
+      kvs: both,
+      scope: "lock",
+      name: "x",
+      result: ["never b", "never c"],
+    },
+    {
+      what: "of a host lets the next one pass",
+      kvs: LOCK,
+      scope: "host",
+      name: "b.example.com",
+      result: ["leaves b", "c1"],
+    },
+    {
+      what: "of everything",
+      kvs: both,
+      scope: "all",
+      name: "all",
+      result: ["never b", "never c", "never e"],
+    },
+    { what: "of nothing", kvs: both, scope: "lock", name: "z", result: [] },
+  ] as const)("$what", ({ kvs, scope, name, result }) => {
+    expect(
+      format(
+        predictChange(
+          pictureOf(kvs),
+          computeDrainEffect(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }),
+          NOW,
+        ),
+      ),
+    ).toEqual(result);
+  });
+});
+
+describe("a new total", () => {
+  const config = (total: string): KeyValue => resourceOf("db", { total });
+  it.each([
+    { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
+    { what: "fewer units", total: 8, result: ["b1", "c2", "d2"] },
+    { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
+  ])("$what", ({ total, result }) => {
+    const snapshot = pictureOf([...UNITS, config("10")]);
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW)),
+    ).toEqual(result);
+  });
+
+  it("a run that states another total leaves", () => {
+    const snapshot = pictureOf(
+      [UNITS[0], stand("resource db", "b", 2, db(4, { ...waiting, isStated: true }))].filter(
+        (kv) => kv !== undefined,
+      ),
+    );
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total: 20 }, NOW), NOW)),
+    ).toEqual(["leaves b"]);
+  });
+});
+
+const BUSY = pictureOf([
+  stand("lock x", "a", 1, held),
+  ...["b", "c", "d", "e", "f"].map((letter, at) => stand("lock x", letter, at + 2, waiting)),
+  stand("resource db", "g", 10, { ...held, count: 8, total: 10 }),
+  stand("resource db", "h", 11, { ...waiting, count: 4, total: 10 }),
+]);
+
+function formatReset(letter: string): string | undefined {
+  const claim = buildClaims(BUSY).get(runOf(letter));
+  return formatNextGrants(computeResetEffect(BUSY, claim === undefined ? [] : [claim]), NOW);
+}
+
+describe("the line of next grants", () => {
+  it("names three runs in their order, and says that there are more", () => {
+    expect(formatReset("a")).toMatch(
+      /^then granted: b\.\S+ at once, c\.\S+, d\.\S+ and more \(i shows all\)$/,
+    );
+  });
+
+  it("follows a larger total", () => {
+    const grow = (total: number) =>
+      formatNextGrants(computeTotalEffect(BUSY, { resource: "db", total }, NOW), NOW);
+    expect(grow(12)).toMatch(/^then granted: h\.\S+ at once$/);
+    expect(grow(11)).toMatch(/^then granted: h\.\S+$/);
+  });
+
+  it("says that a drain lets nobody in", () => {
+    const target = { scope: "lock", name: "x" } as const;
+    const effect = computeDrainEffect(BUSY, target, { by: "ann@web1", wall: NOW });
+    expect(formatNextGrants(effect, NOW)).toBe("then granted: none of the waiting runs");
+  });
+
+  it("is missing where nobody waits", () => {
+    const quiet = pictureOf(LOCK.slice(0, 1));
+    const effect = computeResetEffect(quiet, [...buildClaims(quiet).values()]);
+    expect(formatNextGrants(effect, NOW)).toBeUndefined();
+  });
+
+  it("is not computed in a very large cluster", () => {
+    expect(canPredictGrants(BUSY)).toBe(true);
+    const [queue] = BUSY.queues.values();
+    const [entry] = queue?.entries ?? [];
+    if (queue === undefined || entry === undefined) throw new Error("no queue");
+    const entries = Array.from({ length: MOST_TICKETS + 1 }, () => entry);
+    expect(canPredictGrants({ queues: new Map([["lock/x", { ...queue, entries }]]) })).toBe(false);
+  });
+});
