@@ -144,7 +144,7 @@ export class CommandSupervisor {
   async #waitForEnd(): Promise<CommandOutcome> {
     const exit = await this.#command.exited;
     const exitedAt = this.#ports.clock.getWallTime();
-    if (exit.terminated) this.#ending ??= { kind: "lost", why: TOO_LATE };
+    if (exit.terminated) this.#ending ??= { kind: "lost", why: exit.why ?? TOO_LATE };
     if (this.#ending !== undefined) await this.#command.gone;
     else if (exit.leftovers) await this.#endLeftovers(exit);
     return { exit, ending: this.#ending, pid: this.#pid, startedAt: this.#startedAt, exitedAt };

@@ -104,7 +104,8 @@ export class CommandHandler implements Handler {
     { exit, ending }: GuardedRunResult,
     timeout: number | undefined,
   ): TaskResult {
-    const { code, signal } = exit;
+    const { code, signal, why } = exit;
+    if (ending === "horizon" && why !== undefined) return { result: "lost", reason: why };
     if (ending !== undefined)
       return toEndedResult(task, ending, `its timeout of ${formatDuration(timeout ?? 0)} has passed`);
     if (signal !== undefined)

@@ -226,10 +226,13 @@ async function runToExit(command: GuardedCommand, termAt: number): Promise<Comma
   return await command.exited;
 }
 
-function findExitFault({ code, signal, terminated }: CommandExit, output: string): HookFault | undefined {
+function findExitFault(
+  { code, signal, terminated, why }: CommandExit,
+  output: string,
+): HookFault | undefined {
   if (code === 0 && !terminated) return undefined;
   const how = terminated
-    ? "it was ended: its timeout has passed"
+    ? `it was ended: ${why ?? "its timeout has passed"}`
     : code === undefined
       ? `signal ${signal}`
       : `exit code ${code}`;

@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { compileProgram } from "../../../fixtures/process/compile-program.ts";
 import { type AgentConnection, FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { compileInterruptCall } from "../../../fixtures/process/interrupt-call.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -59,7 +59,7 @@ class Serving {
       sendDeadlines(connection, hello.a, DEADLINES);
       for (const frame of encodeWords(COMMAND)) connection.sendBytes(frame);
       connection.send(GUARDIAN_REQUEST.start);
-      await this.#waitFor(GUARDIAN_EVENT.gone);
+      await this.#waitFor(GUARDIAN_EVENT.gone, GUARDIAN_EVENT.refused); // refused: this machine was too slow for the deadline
       connection.send(GUARDIAN_REQUEST.release);
       await this.#waitFor(FROM_LAUNCHER.guardiansEnded);
     }
@@ -72,10 +72,11 @@ class Serving {
     return exited !== undefined && (exited.a & 0x7fn) === 0n ? exited.a >> 8n : 125n;
   }
 
-  /** Waits for a frame of a kind, or for the end of the guardians or of the connection. */
-  async #waitFor(kind: number): Promise<void> {
+  /** Waits for a frame of one of the kinds, or for the end of the guardians or of the connection. */
+  async #waitFor(...kinds: number[]): Promise<void> {
     const isEnd = () => this.#hasEnded || this.#find(FROM_LAUNCHER.guardiansEnded) !== undefined;
-    await waitUntil(`frame ${kind}`, () => isEnd() || this.#find(kind) !== undefined, { every: 2 });
+    const isFound = () => kinds.some((kind) => this.#find(kind) !== undefined);
+    await waitUntil(`frame ${kinds}`, () => isEnd() || isFound(), { every: 2 });
     const isTold = this.#find(GUARDIAN_EVENT.gone) ?? this.#find(FROM_LAUNCHER.guardiansEnded);
     if (isTold && this.survivors.length === 0) this.survivors = listCommand(this.#mark);
   }
@@ -136,7 +137,7 @@ async function interruptEach(process: number, action: string): Promise<Record<st
   }
 }
 
-const program = compileInterruptCall(folder);
+const program = compileProgram("interrupt-call", folder);
 
 describe.skipIf(process.arch !== "x64")("at each of its calls", () => {
   test.each(["kill", "stop", "fail"])("%s", async (action) => {

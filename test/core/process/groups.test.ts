@@ -2,29 +2,21 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { locateNative } from "../../../src/core/process/native/locate.ts";
 import {
+  canCreateCgroups,
   canHideCgroups,
+  createCgroupHome,
   createMark,
   createOutput,
   createSleeper,
   findGuardians,
-  findWritableCgroup,
   getFixturePath,
-  isRoot,
   killTogether,
   NO_CGROUPS,
   readCgroupPath,
@@ -34,34 +26,10 @@ import {
 } from "./helpers.ts";
 
 const NOBODY = 65_534;
-const home = findWritableCgroup() ?? "";
-const isPossible = isRoot && home !== "";
 
-/** A cgroup for a test's runners alone, so that others' do not sweep it. */
-function createHome() {
-  const path = join(home, `test-${Math.random().toString(36).slice(2)}`);
-  mkdirSync(path);
-  const listGroups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
-  onTestFinished(async () => {
-    writeFileSync(join(path, "cgroup.kill"), "1");
-    await waitUntil("an empty cgroup", () =>
-      readFileSync(join(path, "cgroup.events"), "latin1").includes("populated 0"),
-    );
-    for (const name of listGroups()) rmdirSync(join(path, name));
-    rmdirSync(path);
-  });
-  const before = ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"];
-  /** Starts a runner of a script there. */
-  const start = (script: string, env = {}) => {
-    const mark = createMark();
-    return { mark, ...startRunner(mark, { command: ["sh", "-c", script] }, env, before) };
-  };
-  return { path, before, start, groups: listGroups };
-}
-
-describe.runIf(isPossible)("a command's cgroup", () => {
+describe.runIf(canCreateCgroups)("a command's cgroup", () => {
   test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
-    const { path, start, groups } = createHome();
+    const { path, start, groups } = createCgroupHome();
     const out = createOutput();
     const run = start(WAIT, { OUT: out.path });
     const { pid = 0 } = await run.waitForEvent("started");
@@ -75,7 +43,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("gives back what is left behind on purpose", async () => {
-    const { path, start, groups } = createHome();
+    const { path, start, groups } = createCgroupHome();
     const daemon = createSleeper();
     expect((await start(`setsid ${daemon.words} >/dev/null 2>&1 &`).ended).code).toBe(0);
     expect(readCgroupPath(await waitUntil("the daemon", daemon.find))).toBe(path);
@@ -83,7 +51,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("all three killed at the same instant: the next guardian there ends what is left", async () => {
-    const { start, groups } = createHome();
+    const { start, groups } = createCgroupHome();
     const daemon = createSleeper();
     const run = start(`setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`);
     await run.waitForEvent("started");
@@ -100,7 +68,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("what others guard is left alone by the next guardian", async () => {
-    const { start, groups } = createHome();
+    const { start, groups } = createCgroupHome();
     const out = createOutput();
     const run = start(`${WAIT}; exit 4`, { OUT: out.path });
     await run.waitForEvent("started");
@@ -112,7 +80,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("of a run inside a run is below that one's, and ends with it", async () => {
-    const { before, start, groups } = createHome();
+    const { before, start, groups } = createCgroupHome();
     const deep = createSleeper();
     const mark = createMark();
     const inside = {
@@ -138,7 +106,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("is made by an ordinary user too, where the cgroup is delegated; others' processes in it are ended as well", async () => {
-    const { path, before, groups } = createHome();
+    const { path, before, groups } = createCgroupHome();
     const guardian = createOutput().path;
     execFileSync("cp", [locateNative("guardian"), guardian]);
     chmodSync(dirname(guardian), 0o755);

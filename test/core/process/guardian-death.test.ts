@@ -11,6 +11,8 @@ import {
   startProcessTree,
 } from "./helpers.ts";
 
+const KILLED = "its guardian was killed, or held by a debugger";
+
 async function startGuardedSleep() {
   const mark = createMark();
   return { mark, ...(await startGuarded(mark, ["sleep", "30"])), ...findGuardians(mark) };
@@ -25,7 +27,7 @@ test.each(["outer", "inner"] as const)(
     killProcess(guardians[which], "SIGKILL");
     await it.gone;
     expect(listRemains(mark)).toEqual([]);
-    expect(await it.exited).toMatchObject({ code: undefined, signal: 9, terminated: true });
+    expect(await it.exited).toMatchObject({ code: undefined, signal: 9, terminated: true, why: KILLED });
   },
 );
 
@@ -35,7 +37,7 @@ test("both guardians killed at once: all dead, by the runner's hand", async () =
   await it.gone;
   expect(listRemains(mark)).toEqual([]);
   expect(listLiving(pids)).toEqual([]); // the one without a mark was found by its session
-  expect(await it.exited).toMatchObject({ signal: 9 });
+  expect(await it.exited).toMatchObject({ signal: 9, why: KILLED });
 });
 
 test("TERM, INT and HUP do not end a guardian", async () => {

@@ -1,7 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -122,6 +130,44 @@ export function findWritableCgroup(): string | undefined {
   } catch {
     return undefined; // it is read-only, or another user's
   }
+}
+
+const HOME = findWritableCgroup() ?? "";
+/** Whether tests may create cgroups, and move processes of others. */
+export const canCreateCgroups = isRoot && HOME !== "";
+
+/** A cgroup for a test's runners alone, so that those of other tests do not examine it. */
+export function createCgroupHome() {
+  const path = join(HOME, `test-${Math.random().toString(36).slice(2)}`);
+  mkdirSync(path);
+  const groups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
+  onTestFinished(async () => {
+    writeFileSync(join(path, "cgroup.kill"), "1");
+    await waitUntil("an empty cgroup", () =>
+      readFileSync(join(path, "cgroup.events"), "latin1").includes("populated 0"),
+    );
+    for (const name of groups()) rmdirSync(join(path, name));
+    rmdirSync(path);
+  });
+  /** Words before those of a program that is to run there. */
+  const before = ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"];
+  /** Starts a runner of a script there. @param between  words of programs between the move and the runner */
+  const start = (script: string, env = {}, between: readonly string[] = []) => {
+    const mark = createMark();
+    return { mark, ...startRunner(mark, { command: ["sh", "-c", script] }, env, [...before, ...between]) };
+  };
+  return { path, before, start, groups };
+}
+
+/** Starts a command there, and kills its runner and its guardians. @returns a process of the command that lives on */
+export async function abandonCommand(home: ReturnType<typeof createCgroupHome>) {
+  const sleeper = createSleeper();
+  const run = home.start(`setsid env -i ${sleeper.words} >/dev/null 2>&1 & sleep 60`);
+  await run.waitForEvent("started");
+  await waitUntil("the sleeper", sleeper.find);
+  const { outer, inner } = findGuardians(run.mark, run.pid);
+  killTogether(inner, outer, run.pid);
+  return sleeper;
 }
 
 /** Before a runner's words: it sees no cgroups. */

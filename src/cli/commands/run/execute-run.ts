@@ -177,7 +177,7 @@ function createRunPorts(
 ): RunPorts {
   const launched = findLaunchedRun(io);
   const own = launched?.createPorts() ?? {
-    commands: createGuardianHost(clock),
+    commands: createGuardianHost(clock, undefined, (text) => log.warn(text)),
     describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
     ...findEarlierAttempts(io.env),
     archivePastRun: (lock: string, past: PastRun) => void ended.push({ lock, past }),

@@ -59,7 +59,7 @@ export async function runWorker(
 
 function buildPorts({ store, keys, clock, random, log, settings }: CommandConnection, io: CommandIo) {
   const own = { connectTimeout: settings.connectTimeout, retention: getRetentionLimits(settings) };
-  const commands = createGuardianHost(clock);
+  const commands = createGuardianHost(clock, undefined, (text) => log.warn(text));
   return { store, keys, clock, random, log, commands, env: io.env, settings: own };
 }
 

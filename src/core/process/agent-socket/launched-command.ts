@@ -186,7 +186,7 @@ function parseExitCode(status: bigint): number | undefined {
 const CGROUP_MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 const CGROUP2_MAGIC = 0x63677270;
 /** The names that guardians give to the cgroups of their commands (guardian/abandoned-cgroups.c). */
-const CGROUP_NAME = /^signalbox-[0-9a-f]+-\d+-\d+$/;
+const CGROUP_NAME = /^signalbox-run-\d+-[0-9a-f]+$/;
 
 /**
  * Checks the path of a command's cgroup that a guardian reports: it must be a cgroup below the guardian's own, with a

@@ -85,22 +85,35 @@ export function checkCaller(peer: Peer, request: CallRequest, bootTime: number):
   if (request.state === "new") checkNamespaces(peer.pid);
 }
 
-/** The pid namespaces and the root directory of this process, which do not change. */
-let own: { depth: number | undefined; root: string | undefined } | undefined;
+/** What a process shares with others on its side of the walls of a container. It does not change. */
+interface Surroundings {
+  depth: number | undefined;
+  time: string | undefined;
+  root: string | undefined;
+}
+
+let own: Surroundings | undefined;
 
 /**
- * Refuses callers in a container. The ids of a process in two pid namespaces can be equal by chance. And a path in a call,
- * such as that of a log or of a missing configuration file, means another file below another root directory.
+ * Refuses callers in a container. The ids of a process in two pid namespaces can be equal by chance, the clocks of two time
+ * namespaces nearly equal. And a path in a call, such as that of a log or of a missing configuration file, means another
+ * file below another root directory.
  * A process that cannot be examined is not refused: it has ended, or this agent has few rights.
  * @throws CallRefusal
  */
 function checkNamespaces(pid: number): void {
-  own ??= { depth: countPidNamespaces(process.pid), root: readRoot(process.pid) };
-  const [depth, root] = [countPidNamespaces(pid), readRoot(pid)];
+  own ??= readSurroundings(process.pid);
+  const { depth, time, root } = readSurroundings(pid);
   if (depth !== undefined && depth !== own.depth)
     throw new CallRefusal("the caller is in another pid namespace");
+  if (time !== undefined && time !== own.time)
+    throw new CallRefusal("the caller is in another time namespace");
   if (root !== undefined && root !== own.root)
     throw new CallRefusal("the caller has another root directory: it is in a container");
+}
+
+function readSurroundings(pid: number): Surroundings {
+  return { depth: countPidNamespaces(pid), time: identify(pid, "ns/time"), root: identify(pid, "root") };
 }
 
 /** Counts the pid namespaces that a process is in, starting with that of /proc. */
@@ -110,12 +123,12 @@ function countPidNamespaces(pid: number): number | undefined {
 }
 
 /**
- * Identifies the root directory of a process. Mounts of the same directory count as equal: systemd gives services their
- * own mounts.
+ * Identifies the time namespace or the root directory of a process. Mounts of the same directory count as equal: systemd
+ * gives services their own mounts.
  */
-function readRoot(pid: number): string | undefined {
+function identify(pid: number, what: "ns/time" | "root"): string | undefined {
   try {
-    const { dev, ino } = statSync(`/proc/${pid}/root`);
+    const { dev, ino } = statSync(`/proc/${pid}/${what}`);
     return `${dev}:${ino}`;
   } catch {
     return undefined;

@@ -104,6 +104,8 @@ export type CommandExit = {
   signal: number | undefined;
   /** Whether the guardian had begun to terminate the command, on request or at a deadline. */
   terminated: boolean;
+  /** Why it was terminated, if not on request or at a deadline. */
+  why?: string;
   /** Whether descendants were alive when the first process ended. */
   leftovers: boolean;
 };

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../base/clock.ts";
 import { restoreCallerEntries } from "../caller-environment.ts";
 import type { CommandSpec } from "./command.ts";
-import { GuardianProcess } from "./guardian-process.ts";
+import { type GuardianPorts, GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
 import { encodeEnvironment } from "./wire.ts";
 
@@ -15,13 +14,13 @@ export class GuardedProcess extends NativeGuardedCommand<GuardianProcess> {
    * Starts the guardian.
    * @throws SignalboxError when an argument is invalid or the system refuses the command's environment
    */
-  constructor(binary: string, spec: CommandSpec, clock: Clock) {
+  constructor(binary: string, spec: CommandSpec, ports: GuardianPorts) {
     const { text, raw } = splitEnvironment(spec.env);
     super({
       spec,
-      clock,
+      clock: ports.clock,
       environment: encodeEnvironment(raw),
-      createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
+      createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, ports, onFrame),
     });
     this.#spec = spec;
   }

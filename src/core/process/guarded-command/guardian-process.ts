@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { Duplex, type Readable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
+import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { explainUnstartable } from "../native/locate.ts";
 import {
   type CommandSpec,
@@ -11,7 +13,8 @@ import {
   parseInherited,
   type Streams,
 } from "./command.ts";
-import { type Frame, FrameReader } from "./wire.ts";
+import { type ProcessStatus, readProcess } from "./processes.ts";
+import { type Frame, FrameReader, GUARDIAN_EVENT } from "./wire.ts";
 
 /**
  * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and the arguments of
@@ -27,6 +30,14 @@ const FOREGROUND_WORD = "foreground";
 /** The argument that requests pipes as standard streams. */
 const PIPES_WORD = "pipes";
 const COPY_SOCKETS = ["pipe", "pipe"] as const;
+/** Interval of looks at a guardian that is left after the other one has ended, ms. */
+const LOOK_EVERY_MS = 500;
+
+export interface GuardianPorts {
+  clock: Clock;
+  /** Logs a sentence of a guardian. */
+  report: (text: string) => void;
+}
 
 /** A guardian that is a child of this process, and this process's end of its socket. */
 export class GuardianProcess implements Guardian {
@@ -45,7 +56,7 @@ export class GuardianProcess implements Guardian {
   #failure: SignalboxError | undefined;
 
   /** @throws SignalboxError when the system refuses the command's environment */
-  constructor(binary: string, spec: CommandSpec, onFrame: (frame: Frame) => void) {
+  constructor(binary: string, spec: CommandSpec, ports: GuardianPorts, onFrame: (frame: Frame) => void) {
     this.#child = startGuardian(binary, spec);
     this.pid = this.#child.pid;
     this.#socket = findSocket(this.#child);
@@ -54,12 +65,12 @@ export class GuardianProcess implements Guardian {
     this.#child.stderr?.on("data", (chunk: Buffer) => spec.streams?.onOutput(chunk, 2));
     this.#child.once("close", () => this.#endUnopened());
     if (spec.copies !== undefined) attachCopies(this.#child, spec.copies);
-    this.#receiveFrames(onFrame);
-    const silent = this.#waitForSocketEnd();
-    this.ended = waitForExit(this.#child, binary).then(async (end) => {
-      this.wake(); // without the outer guardian, nothing else wakes the inner one
-      if (end.failure === undefined) await silent;
-      else this.#endUnopened();
+    this.#receiveFrames((frame) => {
+      if (frame.kind === GUARDIAN_EVENT.report) ports.report(frame.block.toString());
+      else onFrame(frame);
+    });
+    this.ended = this.#waitForBoth(waitForExit(this.#child, binary), ports.clock).then((end) => {
+      if (end.failure !== undefined) this.#endUnopened();
       return this.#failure === undefined ? end : { ...end, failure: this.#failure };
     });
   }
@@ -117,17 +128,34 @@ export class GuardianProcess implements Guardian {
     this.#socket?.on("error", () => {}); // broken pipe: the close event follows and is handled
   }
 
-  /**
-   * Waits for the end of the inner guardian. The outer one then finishes the work or exits too, so wake it in case it
-   * is stopped.
-   */
-  #waitForSocketEnd(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#socket?.once("close", () => {
-        this.#child.kill("SIGCONT");
-        resolve();
-      });
+  /** Waits for the end of both guardians. When one has ended, the other one finishes its work and ends too. */
+  async #waitForBoth(exited: Promise<GuardianExit>, clock: Clock): Promise<GuardianExit> {
+    const silent = new Promise<undefined>((resolve) => {
+      this.#socket?.once("close", () => resolve(undefined));
     });
+    const first = await Promise.race([exited, silent]);
+    if (first?.failure !== undefined) return first;
+    this.wake(); // nothing else wakes the other one
+    const over = new AbortController();
+    const [end] = await Promise.all([Promise.race([exited, this.#endHeld(clock, over.signal)]), silent]);
+    over.abort(NO_LONGER_NEEDED);
+    return end;
+  }
+
+  /**
+   * Kills the guardian that is left if two looks in a row find it stopped: a debugger holds it.
+   * @returns when two looks find the outer guardian dead, which a debugger can keep this process from learning
+   */
+  async #endHeld(clock: Clock, signal: AbortSignal): Promise<GuardianExit> {
+    for (let before: ProcessStatus | undefined; ; ) {
+      await clock.sleep(LOOK_EVERY_MS, signal);
+      const isOuter = this.#socket?.closed === true;
+      const pid = isOuter ? this.pid : this.#inner;
+      const status = pid === undefined ? undefined : readProcess(pid);
+      if (isOuter && status?.isDead && before?.isDead) return { code: undefined };
+      if (status?.isStopped) this.#signal(before?.isStopped ? "SIGKILL" : "SIGCONT");
+      before = status;
+    }
   }
 }
 

@@ -23,11 +23,16 @@ import {
   WIRE_VERSION,
 } from "./wire.ts";
 
+/** Why a command was terminated whose guardians, or one of them, have ended too early. */
+const GUARDIAN_LOST = "its guardian was killed, or held by a debugger";
+
 /** Parses an EXITED frame: a wait status as of waitpid(2), and bits. */
 export function parseCommandExit(frame: Frame): CommandExit {
   const status = Number(frame.a);
   const signal = status & 0x7f;
+  const isGuardianLost = (frame.b & EXITED_BITS.guardianLost) !== 0n;
   return {
+    ...(isGuardianLost && { why: GUARDIAN_LOST }),
     code: signal === 0 ? (status >> 8) & 0xff : undefined,
     signal: signal === 0 ? undefined : signal,
     terminated: (frame.b & EXITED_BITS.terminated) !== 0n,
@@ -41,6 +46,7 @@ export const KILLED_EXIT: CommandExit = {
   signal: constants.signals.SIGKILL,
   terminated: true,
   leftovers: false,
+  why: GUARDIAN_LOST,
 };
 
 /** Builds the error for a failed exec: 127 when the file or its interpreter was not found, else 126, as in env(1). */
@@ -207,6 +213,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   #unfitness: SignalboxError | undefined;
   /** A process of the command may exist. */
   #launched: boolean;
+  /** Remaining processes of the command may continue. */
+  #isReleased = false;
   #runId: string | undefined;
   #terminateBy = Number.POSITIVE_INFINITY;
   #startTimes: ProcessStartTimes = new Map();
@@ -283,7 +291,9 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   }
 
   async release() {
-    if (this.#launched) await Promise.race([this.exited, this.gone, this.guardian.ended]);
+    const ended = Promise.race([this.gone, this.guardian.ended]).then(() => undefined);
+    const exit = this.#launched ? await Promise.race([this.exited, ended]) : undefined;
+    this.#isReleased = exit?.terminated === false && this.#terminateBy === Number.POSITIVE_INFINITY;
     this.guardian.wake();
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.release));
     await this.guardian.ended;
@@ -392,7 +402,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     const lost =
       this.#hasStarted && code === GUARDIAN_EXIT.gone ? undefined : this.#explainLoss(code, failure);
     this.#ready.reject(lost);
-    const mustKillLeftovers = code === undefined && !failure && this.#launched;
+    const mustKillLeftovers = code === undefined && !failure && this.#launched && !this.#isReleased;
     if (mustKillLeftovers)
       await this.#killLeftovers(); // before callers are notified and free the claim
     else if (code === undefined) this.#cgroup.remove();

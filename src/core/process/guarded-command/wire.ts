@@ -32,9 +32,10 @@ export const GUARDIAN_EVENT = {
   place: 71,
   seen: 72,
   pong: 73,
+  report: 74,
 } as const;
 /** Bits of EXITED's `b`. */
-export const EXITED_BITS = { leftovers: 1n, terminated: 2n } as const;
+export const EXITED_BITS = { leftovers: 1n, terminated: 2n, guardianLost: 4n } as const;
 /** Why a START was refused. */
 export const REFUSED_CODES = { unarmed: 1n, tooLate: 2n } as const;
 /** Exit codes of the outer guardian. Any other end has no information about the command. */

@@ -13,9 +13,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "abandoned-cgroups.h"
-
-enum { NONE = -1, TRIES = 16, CGROUP2 = 0x63677270 };
+enum {
+  NONE = -1,
+  TRIES = 16,
+  CGROUP2 = 0x63677270,
+  EXAMINED = 8, /* at a time; all of them on most hosts, and no more with a thousand */
+};
 
 static int home = NONE;   /* the guardian's own cgroup */
 static int dir = NONE;    /* the command's cgroup */
@@ -35,19 +38,25 @@ static int read_own_path(char *own, size_t size) {
   return snprintf(own, size, "%s", strcmp(at, "/") == 0 ? "" : at) < (int)size ? 0 : -1;
 }
 
-static int contains_self(int dir) {
-  const int own = getpid();
-  int pid, found = 0, fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-  while (file && !found && fscanf(file, "%d", &pid) == 1) found = pid == own;
+/*
+ * Whether a mount point shows the cgroup from which the kernel counts this process's paths. In a container, the mounted
+ * tree may be another part of the hierarchy. The last line counts: its mount covers earlier ones.
+ */
+static int shows_own_root(const char *mount) {
+  enum { ROOT = 3, POINT, FIELDS };
+  char line[2 * PATH_MAX], *fields[FIELDS];
+  int shows = 0;
+  FILE *file = fopen("/proc/self/mountinfo", "re");
+  while (file && fgets(line, sizeof line, file)) {
+    int count = 0;
+    for (char *rest = line; rest && count < FIELDS;) fields[count++] = strsep(&rest, " ");
+    if (count == FIELDS && strcmp(fields[POINT], mount) == 0) shows = strcmp(fields[ROOT], "/") == 0;
+  }
   if (file) fclose(file);
-  return found;
+  return shows;
 }
 
-/*
- * Opens the directory of the guardian's cgroup and writes its path. Returns -1 when no directory is certain to be that
- * cgroup: in a container, the mounted tree may be another part of the hierarchy.
- */
+/* Opens the directory of the guardian's cgroup and writes its path. Returns -1 when no directory is certain to be that cgroup. */
 static int open_own_cgroup(void) {
   static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
   char own[PATH_MAX];
@@ -56,43 +65,62 @@ static int open_own_cgroup(void) {
   for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
     if (statfs(mounts[i], &fs) < 0 || fs.f_type != CGROUP2) continue;
     if (snprintf(path, sizeof path, "%s%s", mounts[i], own) >= (int)sizeof path) return -1;
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0 || contains_self(dir)) return dir;
-    close(dir);
-    return -1;
+    return shows_own_root(mounts[i]) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   }
   return -1;
 }
 
-static void close_cgroup(void) {
+static void close_descriptors(void) {
   if (dir != NONE) close(dir);
   if (killer != NONE) close(killer);
   dir = killer = NONE;
+}
+
+static void close_cgroup(void) {
+  close_descriptors();
   path[0] = '\0';
 }
 
 /* Fails while a process is alive in the cgroup. Removes the cgroups that nested runs have left in it. */
 void cgroup_remove(void) {
   if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
-  abandoned_cgroups_remove(dir);
+  abandoned_cgroups_remove(dir, INT_MAX, NULL);
   unlinkat(home, name, AT_REMOVEDIR);
 }
 
-void cgroup_open(void) {
-  size_t length;
-  home = open_own_cgroup();
-  if (home == NONE) return;
-  abandoned_cgroups_remove(home);
+void cgroup_examine_others(report_kill_t *report) {
+  if (home != NONE) abandoned_cgroups_remove(home, EXAMINED, report);
+}
+
+/*
+ * Creates a cgroup and takes its lock. Before that, another guardian can take it for abandoned, and remove it. Returns
+ * whether another try can succeed.
+ */
+static int create_cgroup(void) {
   abandoned_cgroups_make_name(name, sizeof name);
-  length = strlen(path);
   if (mkdirat(home, name, 0755) < 0) {
     name[0] = '\0';
-    return close_cgroup();
+    return errno == EEXIST;
   }
   dir = openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   killer = dir == NONE ? NONE : openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC); /* Linux 5.14 */
-  int written = snprintf(path + length, sizeof path - length, "/%s", name);
-  if (killer != NONE && written > 0 && (size_t)written < sizeof path - length) return;
+  const int has_killer = killer != NONE, is_locked = has_killer && abandoned_cgroups_lock(killer);
+  const int exists = faccessat(home, name, F_OK, 0) == 0; /* no other cgroup ever gets this name */
+  if (is_locked && exists) return 0;
+  cgroup_remove();
+  close_descriptors();
+  return has_killer || !exists;
+}
+
+void cgroup_open(void) {
+  home = open_own_cgroup();
+  if (home == NONE) return;
+  for (int tries = 0; dir == NONE && create_cgroup() && tries < TRIES; tries++) continue;
+  const size_t length = strlen(path);
+  if (dir != NONE && length + 1 + strlen(name) < sizeof path) {
+    snprintf(path + length, sizeof path - length, "/%s", name);
+    return;
+  }
   cgroup_remove();
   close_cgroup();
 }

@@ -7,8 +7,13 @@
 
 #include <sys/types.h>
 
-/* Creates the cgroup as a child of the guardian's. Also removes the cgroups that earlier runs have left there. */
+#include "abandoned-cgroups.h"
+
+/* Creates the cgroup as a child of the guardian's. */
 void cgroup_open(void);
+
+/* Examines some of the cgroups beside it: their guardians may have been killed. */
+void cgroup_examine_others(report_kill_t *report);
 
 /* Forks into the cgroup. Without one, or if the kernel refuses, forks as usual. */
 pid_t cgroup_fork(void);

@@ -83,14 +83,15 @@ void command_read_outcome(void) {
   else send_news(STARTED, command.first, 0);
 }
 
-static void send_exit(int status, int leftovers) {
+static void send_exit(int status, int leftovers, int is_alone) {
   if (command.outcome >= 0) command_read_outcome(); /* a short command: keep the order of the events */
   if (command.failed) return;
   if (leftovers && !is_terminating()) tree_scan();
-  send_news(EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
+  int ending = is_terminating() ? TERMINATED | (is_alone ? GUARDIAN_LOST : 0) : 0;
+  send_news(EXITED, status, (leftovers ? LEFTOVERS : 0) | ending);
 }
 
-int command_reap(void) {
+int command_reap(int is_alone) {
   int status, ended = 0, first_status = 0;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -101,7 +102,7 @@ int command_reap(void) {
   }
   int alone = pid < 0 && errno == ECHILD;
   int others = alone && (command.first || is_terminating()) && tree_has_others();
-  if (ended) send_exit(first_status, !alone || others);
+  if (ended) send_exit(first_status, !alone || others, is_alone);
   if (others) deadline_schedule_check();
   return alone && !others && (command.first || is_terminating());
 }

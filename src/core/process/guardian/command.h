@@ -25,5 +25,6 @@ void command_read_outcome(void);
 /*
  * Reaps children; no other function does. Returns whether no process is left of a command that was started or is
  * terminated.
+ * is_alone: the outer guardian is gone, so the command is being killed.
  */
-int command_reap(void);
+int command_reap(int is_alone);

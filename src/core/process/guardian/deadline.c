@@ -65,6 +65,11 @@ int64_t deadline_kill_at(void) {
   return deadline.kill_at && deadline.kill_at < deadline.last_at ? deadline.kill_at : deadline.last_at;
 }
 
+int64_t deadline_due(void) {
+  if (deadline.killing) return 0;
+  return deadline.started || deadline.terminating ? deadline_kill_at() : NEVER;
+}
+
 static int64_t min_instant(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t next_timer(void) {

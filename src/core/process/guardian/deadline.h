@@ -30,6 +30,9 @@ void deadline_schedule_check(void);
 /* When SIGKILL is due; INT64_MAX for never. */
 int64_t deadline_kill_at(void);
 
+/* When all processes of a command that exists must have been killed; INT64_MAX for never. */
+int64_t deadline_due(void);
+
 /* Performs the actions that are due. */
 void enforce_deadlines(void);
 

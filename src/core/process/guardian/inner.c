@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +17,18 @@
 #include "deadline.h"
 #include "launcher-control.h"
 #include "news.h"
+#include "progress.h"
+#include "timer.h"
 
 #define SECOND 1000000000LL
+#define REPORTS_WITHIN_MS 500 /* limit if a debugger holds the outer guardian */
 #define RELEASE_WITHIN (10 * SECOND) /* limit for an agent after GONE; if it is frozen for longer, the launcher reports the end */
 
 static struct {
   int lifeline, timer, children;
   int orphaned;    /* the runner is gone */
+  int alone;       /* the outer guardian is gone */
+  int examining;   /* the outer guardian examines the cgroups of others for the first time */
   int released;    /* the runner has sent RELEASE */
   int64_t gone_at; /* when GONE was sent; 0: processes may be left */
 } guardian;
@@ -40,14 +45,38 @@ static int64_t leave_at(void) {
 }
 
 static void set_timer(void) {
-  int64_t at = min_instant(guardian.gone_at ? leave_at() : next_timer(), connection_next_try());
-  struct itimerspec spec = {0};
-  if (at != INT64_MAX) {
-    if (at < 1) at = 1; /* zero would disarm it */
-    spec.it_value.tv_sec = at / SECOND;
-    spec.it_value.tv_nsec = at % SECOND;
+  timer_set(guardian.timer, min_instant(guardian.gone_at ? leave_at() : next_timer(), connection_next_try()));
+}
+
+/* Reports to the outer guardian, and wakes it if it has to act earlier than it knows. */
+static void report_progress(void) {
+  static int64_t known = INT64_MAX;
+  static int has_begun;
+  const int64_t due = guardian.gone_at ? INT64_MAX : deadline_due();
+  progress_report(due);
+  if (due < known) {
+    send(guardian.lifeline, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (!has_begun) has_begun = guardian.examining = 1;
   }
-  timerfd_settime(guardian.timer, TFD_TIMER_ABSTIME, &spec, NULL);
+  known = due;
+}
+
+/* Passes on what the outer guardian reports, until a NUL that means it has examined all, and notices its end. */
+static void read_lifeline(void) {
+  char text[512];
+  ssize_t n;
+  while ((n = recv(guardian.lifeline, text, sizeof text, MSG_DONTWAIT)) > 0) {
+    if (text[0]) send_report(text, (uint32_t)n);
+    else guardian.examining = 0;
+  }
+  guardian.alone = n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/* Waits for what the outer guardian still reports. The runner waits for its end in any case. Returns the exit code. */
+static int end_reports(int exit_code) {
+  struct pollfd on = {.fd = guardian.lifeline, .events = POLLIN};
+  while (guardian.examining && !guardian.alone && poll(&on, 1, REPORTS_WITHIN_MS) > 0) read_lifeline();
+  return progress_end(exit_code);
 }
 
 /* Does not exit while the command runs or once its termination has begun. */
@@ -55,7 +84,7 @@ static void release(void) {
   guardian.released = 1;
   if (command_is_running() || is_terminating()) return;
   cgroup_release_processes();
-  _exit(EXIT_RELEASED);
+  _exit(end_reports(EXIT_RELEASED));
 }
 
 static void handle_other_request(const struct frame *f, const unsigned char *block) {
@@ -75,7 +104,9 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
       environment_add(block, f->length);
       break;
     case START:
+      progress_report(deadline_kill_at()); /* first, so that no command exists of which the outer guardian does not know */
       command_start(guardian.orphaned || connection_is_closed(), block, f->length);
+      report_progress(); /* a short command may have ended before the next wait */
       break;
     case SIGNAL:
       command_signal(f->a);
@@ -124,7 +155,7 @@ static int open_all(int sock, const struct agent *agent, int lifeline) {
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
   guardian.lifeline = lifeline;
-  guardian.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  guardian.timer = timer_open();
   guardian.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
   connection_open(sock, agent);
   control_open(agent ? agent->control : -1);
@@ -160,6 +191,7 @@ static void guard(void) {
       control_poll(),
   };
   set_timer();
+  report_progress();
   if (poll(on, sizeof on / sizeof *on, -1) < 0) return;
   drain(guardian.timer);
   drain(guardian.children);
@@ -167,7 +199,8 @@ static void guard(void) {
   if (on[4].revents) command_read_outcome();
   if (on[0].revents & ~POLLOUT) read_requests(handle_request);
   if (on[5].revents && !control_read(pass_signal)) begin_killing();
-  if (on[1].revents || guardian.orphaned) begin_killing();
+  if (on[1].revents) read_lifeline();
+  if (guardian.alone || guardian.orphaned) begin_killing();
   resume_connection();
   enforce_deadlines();
   if (!guardian.orphaned) send_seen_processes();
@@ -178,7 +211,7 @@ static void guard(void) {
  * would fail without a reader, and events that the runner has not read would be lost with the socket.
  */
 static void wait_for_release(void) {
-  while (!guardian.orphaned && !guardian.released && now() < leave_at()) {
+  while (!guardian.orphaned && !guardian.released && !guardian.alone && now() < leave_at()) {
     struct pollfd on[] = {
         connection_poll(),
         {.fd = guardian.lifeline, .events = POLLIN},
@@ -187,7 +220,7 @@ static void wait_for_release(void) {
     };
     set_timer();
     if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
-    if (on[1].revents) return;
+    if (on[1].revents) read_lifeline();
     drain(guardian.timer);
     if (on[0].revents & ~POLLOUT) read_requests(handle_release_only);
     if (on[3].revents) control_read(pass_signal);
@@ -203,13 +236,14 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
   do {
     if (has_nothing_to_guard()) {
       cgroup_remove();
-      return EXIT_UNSTARTED;
+      return progress_end(EXIT_UNSTARTED);
     }
     guard();
-  } while (!command_reap());
+  } while (!command_reap(guardian.alone));
   guardian.gone_at = now();
+  report_progress();
   send_news(GONE, 0, 0);
   wait_for_release();
   cgroup_remove();
-  return EXIT_GONE;
+  return end_reports(EXIT_GONE);
 }

@@ -5,7 +5,7 @@
 
 /*
  * Guards until no process of the command is left or the runner sends RELEASE.
- * sock: the runner's socket. agent: NULL for a runner of Node. lifeline: a pipe that ends when the outer guardian dies.
+ * sock: the runner's socket. agent: NULL for a runner of Node. lifeline: a socket that ends when the outer guardian dies.
  * Returns an exit code of wire.h.
  */
 int run_inner_guardian(int sock, const struct agent *agent, int lifeline);

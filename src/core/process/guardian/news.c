@@ -1,8 +1,10 @@
 #include "news.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent-wire.h"
 #include "cgroup.h"
 #include "connection.h"
 #include "deadline.h"
@@ -40,6 +42,17 @@ static void send_all_seen(void) {
 void send_seen_processes(void) {
   if (!seen_has_changed() || connection_socket() < 0 || has_unread(connection_socket())) return;
   send_all_seen();
+}
+
+void send_report(const char *text, uint32_t length) {
+  char line[512];
+  if (!connection_has_agent()) {
+    send_event_block(connection_socket(), (struct frame){.kind = REPORT, .length = length}, text);
+    return;
+  }
+  int printed = snprintf(line, sizeof line, "signalbox: %.*s\n", (int)length, text);
+  if (printed > 0 && printed < (int)sizeof line)
+    control_send((struct frame){.kind = WRITE, .length = (uint32_t)printed, .a = 2}, line);
 }
 
 void repeat_news(void) {

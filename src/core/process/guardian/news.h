@@ -12,5 +12,8 @@ void send_news(uint32_t kind, int64_t a, int64_t b);
 /* Sends the remembered processes if they have changed: the runner needs them if both guardians are killed. */
 void send_seen_processes(void);
 
+/* Sends a sentence for the runner's log: to the launcher, which prints it, or to a runner of Node. */
+void send_report(const char *text, uint32_t length);
+
 /* Sends everything again, over another connection. */
 void repeat_news(void);

@@ -12,6 +12,7 @@ static DIR *root;
 
 int proc_open(void) {
   char self[16], pid[16];
+  if (root) closedir(root);
   root = opendir("/proc");
   if (!root) return -1;
   ssize_t n = readlinkat(dirfd(root), "self", self, sizeof self - 1);
@@ -44,6 +45,7 @@ int proc_read(pid_t pid, struct proc *out) {
                       " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
                       &state, &out->parent, &out->group, &out->session, &threads, &out->born) != 6)
     return -1;
+  out->is_stopped = state == 'T' || state == 't';
   out->dead = state == 'X' || (state == 'Z' && threads <= 1); /* a first thread may end while the others still run */
   return 0;
 }

@@ -8,6 +8,7 @@ struct proc {
   pid_t pid, parent, group, session;
   unsigned long long born; /* clock ticks since boot: with the pid it identifies a process permanently */
   int dead;                /* a zombie without a running thread */
+  int is_stopped;          /* by a signal or a debugger */
   int is_member;           /* belongs to the command, regardless of its parent */
   int is_among_others;     /* belongs to the command, in a group that is not the command's */
   int depth;               /* 1 for children; 0 for a process outside the command */

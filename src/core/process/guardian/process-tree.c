@@ -91,6 +91,12 @@ static int scan(void) {
 
 void tree_scan(void) { scan(); }
 
+int tree_has_living(void) {
+  for (size_t i = 0; i < now.count; i++)
+    if (!now.at[i].dead) return 1;
+  return 0;
+}
+
 int tree_has_others(void) { return seen_has_living() || cgroup_has_processes(); }
 
 /*

@@ -12,6 +12,9 @@ int tree_open(void);
 /* Remembers the current processes of the command. */
 void tree_scan(void);
 
+/* Whether the last scan found a living process. */
+int tree_has_living(void);
+
 /* Whether a process of the command lives outside the guardian's own descendants. */
 int tree_has_others(void);
 

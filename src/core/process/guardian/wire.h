@@ -49,12 +49,14 @@ enum {
   PLACE = 71,   /* a = process id of the inner guardian, b = of the outer one if a launcher forked it; block = path of the command's cgroup, or empty */
   SEEN = 72,    /* block = all living processes of the command seen so far: u32 pid, u32 0, u64 start time each */
   PONG = 73,    /* the answer to PING */
+  REPORT = 74,  /* block = a sentence for the log; to a runner of Node only */
 };
 
 /* bits of EXITED */
 enum {
   LEFTOVERS = 1,  /* descendants of the first process are alive */
   TERMINATED = 2, /* the termination had begun */
+  GUARDIAN_LOST = 4, /* it was terminated because the outer guardian was killed */
 };
 
 /* why a START was refused */
@@ -64,7 +66,7 @@ enum { UNARMED = 1, TOO_LATE = 2, ALREADY_STARTED = 3 };
 enum {
   EXIT_GONE = 0,         /* no process of the command is left */
   EXIT_RELEASED = 3,     /* ended by RELEASE */
-  EXIT_INNER_KILLED = 4, /* the inner guardian was killed; the outer one killed everything: no process is left */
+  EXIT_INNER_KILLED = 4, /* the inner guardian was killed, or held by a debugger; the outer one killed everything: no process is left */
   EXIT_SETUP = 5,        /* cannot guard here; nothing was started */
   EXIT_UNSTARTED = 6,    /* the agent's connection has ended before the START; nothing was started */
 };

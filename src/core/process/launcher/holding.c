@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../guardian/frames.h"
+#include "../guardian/proc.h"
 #include "ending.h"
 #include "guardian-events.h"
 #include "guardian-fork.h"
@@ -17,10 +18,13 @@
 #include "orphans.h"
 #include "signals.h"
 
+enum { LOOK_PAUSE_MS = 500 };
+
 static struct {
   int sock, control; /* control: -1 when the inner guardian has ended */
-  pid_t outer;       /* 0 when it is reaped */
+  pid_t outer;       /* 0 when it has ended */
   int status;
+  int was_stopped; /* at the last look at the guardian that is left */
 } held;
 
 /* Reaps the guardian, and orphans of a dead one. Wakes a guardian that was stopped, because it enforces no deadline. */
@@ -61,10 +65,34 @@ static void read_control(void) {
   if (held.outer) kill(held.outer, SIGCONT); /* the outer guardian has work now */
 }
 
+/* The guardian that is left after the other one has ended; 0: none, or both live. */
+static pid_t find_survivor(void) {
+  if (held.control < 0) return held.outer;
+  return held.outer ? 0 : guardian_inner();
+}
+
+/*
+ * Kills the guardian that is left if two looks in a row find it stopped: a debugger holds it. If that debugger does not reap
+ * it, no signal tells its end.
+ */
+static void look_at_survivor(void) {
+  struct proc p = {0};
+  const pid_t survivor = find_survivor();
+  if (!survivor || proc_open() < 0 || proc_read(survivor, &p) < 0) return;
+  if (p.dead && survivor == held.outer) {
+    held.outer = 0;
+    held.status = SIGKILL;
+  }
+  if (p.is_stopped) kill(survivor, held.was_stopped ? SIGKILL : SIGCONT);
+  held.was_stopped = p.is_stopped;
+}
+
 static void wait_for_guardians(void) {
   while (held.outer || held.control >= 0) {
     struct pollfd on[] = {{.fd = held.control, .events = POLLIN}, {.fd = signals_descriptor(), .events = POLLIN}};
-    if (poll(on, 2, -1) < 0) continue;
+    int events = poll(on, 2, find_survivor() ? LOOK_PAUSE_MS : -1);
+    if (events == 0) look_at_survivor();
+    if (events <= 0) continue;
     if (on[1].revents) pass_signals();
     if (on[0].revents) read_control();
   }

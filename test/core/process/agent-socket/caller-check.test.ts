@@ -57,6 +57,11 @@ describe.runIf(isRoot)("a new caller", () => {
     expect(() => checkNew(pid)).toThrow("another pid namespace");
   });
 
+  test("in another time namespace is refused, also if the clocks there and here hardly differ", async () => {
+    const pid = await startInContainer(["--time", "--boottime", "3", "--fork"]);
+    expect(() => checkNew(pid)).toThrow("another time namespace");
+  });
+
   test("with another root directory is refused", async () => {
     const folder = createFolder();
     const link = 'for one in bin lib lib64; do [ ! -L /$one ] || cp -P /$one "$0"; done';

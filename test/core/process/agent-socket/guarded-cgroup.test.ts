@@ -5,7 +5,7 @@ import { CommandCgroup } from "../../../../src/core/process/guarded-command/cgro
 import { findWritableCgroup } from "../helpers.ts";
 import { createFolder } from "./helpers.ts";
 
-const NAME = `signalbox-f00-${process.pid}-1`;
+const NAME = `signalbox-run-${process.pid}-f00`;
 const own = process.getuid?.() ?? -1;
 
 const home = findWritableCgroup();

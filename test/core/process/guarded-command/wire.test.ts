@@ -76,6 +76,17 @@ test.each([
   [0n, 0n, { code: 0, signal: undefined, terminated: false, leftovers: false }],
   [0x2a00n, 1n, { code: 42, signal: undefined, terminated: false, leftovers: true }],
   [9n, 2n, { code: undefined, signal: 9, terminated: true, leftovers: false }],
+  [
+    9n,
+    6n,
+    {
+      code: undefined,
+      signal: 9,
+      terminated: true,
+      leftovers: false,
+      why: "its guardian was killed, or held by a debugger",
+    },
+  ],
   [0x8bn, 3n, { code: undefined, signal: 11, terminated: true, leftovers: true }], // core dumped
 ])("wait status %s with bits %s", (a, b, exit) => {
   expect(parseCommandExit({ kind: 69, a, b, block: Buffer.alloc(0) })).toEqual(exit);
