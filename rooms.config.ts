@@ -179,7 +179,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "what operators and programs change, with its audit record": [
         "operate/calendar-changes.ts",
         "operate/drain.ts",
-        "operate/edit-key.ts",
         "operate/import-schedules.ts",
         "operate/jobs.ts",
         "operate/operator-action.ts",

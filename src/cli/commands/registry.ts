@@ -14,7 +14,7 @@ import { pruneCommand } from "./configure/prune.ts";
 import { RESOURCE_COMMANDS } from "./configure/resource.ts";
 import { setupEtcd } from "./configure/setup-etcd.ts";
 import { importSwitchman, SITE_COMMANDS } from "./configure/site.ts";
-import { ETCD_COMMANDS, ETCD_EDITS } from "./etcd/etcd.ts";
+import { ETCD_COMMANDS } from "./etcd/etcd.ts";
 import { runCommand } from "./run/run.ts";
 import { SCHEDULE_CHANGES } from "./schedule/change.ts";
 import { hookTest } from "./schedule/hook.ts";
@@ -46,7 +46,6 @@ export const COMMANDS = [
   exporter,
   ...RESET_COMMANDS,
   ...DRAIN_COMMANDS,
-  ...ETCD_EDITS,
   ...GROUP_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...SITE_COMMANDS,

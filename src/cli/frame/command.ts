@@ -175,8 +175,6 @@ export interface CommandIo {
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
-  /** The same as bytes, where the caller has a stream. */
-  readInputBytes?(): Promise<Uint8Array>;
   terminal: Terminal;
   /** Returns an up-to-date snapshot of everything, if the caller has one. Previews use it. */
   getSnapshot?: () => Snapshot | undefined;

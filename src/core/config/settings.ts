@@ -236,7 +236,6 @@ export const SETTINGS = {
   ),
   logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
   readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
-  allowEdit: defineSetting(kinds.flag, false, "let etcd put and etcd del change keys of other programs"),
   theme: defineSetting(
     kinds.createEnumKind("auto", "dark", "light", "contrast", "ansi", "mono"),
     "auto",

@@ -15,8 +15,6 @@ export const AUDIT_ACTIONS = [
   "prune",
   "schedule",
   "calendar",
-  "put",
-  "delete",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
