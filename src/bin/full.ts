@@ -35,6 +35,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ps: "ls",
   get: "show",
   describe: "show",
+  raw: "show KIND NAME --raw",
   ui: "console",
   tui: "console",
   top: "console",

@@ -27,7 +27,6 @@ import { INSIGHT_COMMANDS } from "./see/insight.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
 import { overview } from "./see/overview.ts";
-import { rawCommand } from "./see/raw.ts";
 import { SHOW_COMMANDS } from "./see/show.ts";
 
 /** All commands, in the order of the help. Those of one topic stand in its file. */
@@ -39,7 +38,6 @@ export const COMMANDS = [
   overview,
   ls,
   ...SHOW_COMMANDS,
-  rawCommand,
   ...ETCD_COMMANDS,
   logs,
   ...INSIGHT_COMMANDS,
