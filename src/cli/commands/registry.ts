@@ -1,7 +1,7 @@
 import { type Command, isRowCommand, type RowCommand } from "../frame/command.ts";
 import { completion } from "../frame/completion/completion.ts";
 import { DRAIN_COMMANDS } from "./act/drain.ts";
-import { RESET_COMMANDS } from "./act/reset.ts";
+import { reset } from "./act/reset.ts";
 import { agentCommand } from "./agent.ts";
 import { RECENT_CHECKS } from "./check/check-recent.ts";
 import { checkToken } from "./check/check-token.ts";
@@ -42,7 +42,7 @@ export const COMMANDS = [
   logs,
   ...INSIGHT_COMMANDS,
   exporter,
-  ...RESET_COMMANDS,
+  reset,
   ...DRAIN_COMMANDS,
   ...GROUP_COMMANDS,
   ...RESOURCE_COMMANDS,

@@ -29,12 +29,11 @@ export type OperationResult =
  */
 type CommonOutcome = "nothing" | "dry-run" | "declined" | "changed" | "done";
 
-/** Of `reset` and `release`. `asked`: the runs were asked to end, and were not waited for. */
+/** Of `reset`. `asked`: the runs were asked to end, and were not waited for. */
 export interface EvictionResult {
   kind: "eviction";
   outcome: CommonOutcome | "asked" | "timeout";
   revision: bigint;
-  action: "reset" | "release";
   /** As in the audit: `lock invoices`. */
   target: string;
   preview: EvictionPreview;

@@ -90,13 +90,13 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
 }
 
 function toEvictionJson(
-  { revision, action, target, outcome, preview, runners }: EvictionResult,
+  { revision, target, outcome, preview, runners }: EvictionResult,
   messages: readonly string[],
 ): object {
   const { evicted, freed, next } = preview;
   return {
     revision,
-    action,
+    action: "reset",
     target,
     outcome,
     messages,

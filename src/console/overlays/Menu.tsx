@@ -109,7 +109,7 @@ interface MenuInputs {
 const LIKELY: Readonly<Record<Subject["kind"], readonly string[]>> = {
   lock: ["open", "why", "reset", "drain", "undrain", "output", "timeline"],
   resource: ["open", "why", "reset", "drain", "undrain", "edit", "timeline"],
-  run: ["open", "why", "output", "release", "reset"],
+  run: ["open", "why", "output", "reset"],
   host: ["open", "drain", "undrain", "timeline"],
   group: ["open", "drain", "undrain", "edit"],
   drain: ["undrain", "open"],

@@ -188,6 +188,7 @@ describe("one member", () => {
     await terminal.waitFor("00 ff 1b 5d 35 32 3b");
     await terminal.pressAndWait("y", "copied the value in base64");
     expect(terminal.clipboard.at(-1)).toBe(btoa("\x00\xff\x1b]52;"));
+    await terminal.pressAndWait("escape", /keys \/values\/b/);
     await openKey(terminal, "/values/j");
     await terminal.waitFor(/- +"limit": 10 .*\n.*\+ +"limit": 20/);
   });
