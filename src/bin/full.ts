@@ -45,6 +45,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   schedules: "ls schedules",
   add: "schedule add",
   setup: "init",
+  whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
   history: "ls history",
   stats: "ls statistics",

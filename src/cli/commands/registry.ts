@@ -23,11 +23,11 @@ import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
 import { consoleCommand } from "./see/console.ts";
 import { exporter } from "./see/exporter.ts";
-import { INSIGHT_COMMANDS } from "./see/insight.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
 import { overview } from "./see/overview.ts";
 import { SHOW_COMMANDS } from "./see/show.ts";
+import { timeline } from "./see/timeline.ts";
 
 /** All commands, in the order of the help. Those of one topic stand in its file. */
 export const COMMANDS = [
@@ -40,7 +40,7 @@ export const COMMANDS = [
   ...SHOW_COMMANDS,
   ...ETCD_COMMANDS,
   logs,
-  ...INSIGHT_COMMANDS,
+  timeline,
   exporter,
   reset,
   ...DRAIN_COMMANDS,
