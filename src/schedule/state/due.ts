@@ -132,8 +132,6 @@ export interface DueState {
   dead?: number;
   /** Number of occurrences in a row that were given up. Counted only with `pauseAfterFailures`. */
   failed?: number;
-  /** How long a success usually takes, ms. Only with `expect: auto`. */
-  usual?: number;
   /** Only with `@reboot`. */
   boots?: v.InferOutput<typeof BOOTS>;
   /** The pause that the schedule has set itself. Workers may not write definitions. */
@@ -157,7 +155,7 @@ export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
-  const { failed, usual, boots, pause, handed } = fields;
+  const { failed, boots, pause, handed } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -171,7 +169,6 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
-      ...(isMillis(usual) && { usual }),
       ...(v.is(BOOTS, boots) && { boots }),
       ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
     },

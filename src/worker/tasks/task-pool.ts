@@ -143,7 +143,7 @@ export class TaskPool {
 
   /** Tells once when a task takes longer than expected. @returns a function that ends the watch */
   #watchDuration({ task, claimed }: RunningTask): () => void {
-    const { most: bound } = getExpectation(claimed.definition, claimed.due.value);
+    const { most: bound } = getExpectation(claimed.definition);
     if (bound === undefined) return () => {};
     const over = new AbortController();
     const { id, type, definition, scheduled, run, attempt } = task;

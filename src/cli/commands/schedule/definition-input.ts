@@ -7,7 +7,6 @@ import { parseResourceConfig } from "../../../core/fleet/resources.ts";
 import { listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../../schedule/definition.ts";
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../../schedule/definition-values.ts";
-import { findExpectationNote } from "../../../schedule/expectation.ts";
 import { readKeysIfAllowed } from "../../../site/observe/ports.ts";
 import type { Call } from "../../frame/command.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
@@ -108,10 +107,7 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
  * Lists notes about a program that is named by a relative path or with its arguments, and about an expectation without
  * effect, if the definition has changed there.
  */
-export function listDefinitionNotes(
-  { command = [], expect, keep }: Definition,
-  before: Definition | undefined,
-): string[] {
+export function listDefinitionNotes({ command = [] }: Definition, before: Definition | undefined): string[] {
   const [file = ""] = command;
   const isNew = file !== before?.command?.[0];
   // A program whose name has blanks is meant if this host has it.
@@ -123,7 +119,6 @@ export function listDefinitionNotes(
       file.includes("/") &&
       !file.startsWith("/") &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
-    (expect !== before?.expect || keep !== before?.keep) && findExpectationNote(expect, keep),
   ]);
 }
 
