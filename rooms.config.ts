@@ -311,7 +311,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/etcd-users.ts",
         "views/event-log.ts",
         "views/event.ts",
-        "views/export-table.ts",
         "views/filter.ts",
         "views/groups.ts",
         "views/history.ts",

@@ -68,7 +68,6 @@ export function Doctor() {
         ["r", "check again"],
         ["y", "copy"],
       ]}
-      canExport
     />
   );
 }

@@ -113,7 +113,6 @@ function runChoice(app: ConsoleApp, choice: PaletteChoice): void {
 const SYNONYMS: Readonly<Record<string, string>> = {
   "action:create": "new add",
   "action:deadLetters": "schedule dead failed given up retry again bury",
-  "action:export": "save as csv file download",
   "action:filter": "search find grep",
   "action:help": "keyboard shortcuts",
   "action:notifyMe": "alert watch row",

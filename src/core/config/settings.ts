@@ -247,7 +247,7 @@ export const SETTINGS = {
   hyperlinks: defineSetting(
     kinds.flag,
     true,
-    "link pages of the documentation and written files in the console, if the terminal shows links",
+    "link pages of the documentation in the console, if the terminal shows links",
     { flag: "no-hyperlinks" },
   ),
   notify: defineSetting(

@@ -177,7 +177,6 @@ describe("what is typed", () => {
     ["run now", "command:schedule trigger"],
     ["dead letters", "action:deadLetters"],
     ["schedule dead", "action:deadLetters"],
-    ["export", "action:export"],
     ["timeline", "action:timeline"],
     ["go back", "action:placeBack"],
     ["switch cluster", "context:prod"],

@@ -179,7 +179,7 @@ describe("an import", () => {
     await take(namespace, buildGroups(before), "--yes");
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(["apply", file], { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 group set? [y/N]");
     await namespace.expectDone("group delete g1 --yes");
     asked.child.stdin?.write("y\r");
@@ -200,7 +200,7 @@ describe("an import", () => {
     );
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(["apply", file], { terminal: TERMINAL });
     await asked.waitForOutput("[y/N]");
     await namespace.expectDone("drain lock x --yes");
     asked.child.stdin?.write("y\r");

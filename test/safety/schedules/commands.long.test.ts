@@ -355,8 +355,8 @@ describe("a crontab", () => {
       file,
       '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',
     );
-    const [code, why] = await runRefused(other, "import json", file, "--yes");
-    expect([code, why]).toEqual([
+    const { code, stderr } = await other.execute(["apply", file, "--yes"]);
+    expect([code, stderr]).toEqual([
       78,
       expect.stringMatching(/"a": [\s\S]*"b": retries -1|"a": [\s\S]*"b": retries/),
     ]);
