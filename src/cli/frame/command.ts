@@ -177,8 +177,6 @@ export interface CommandIo {
   terminal: Terminal;
   /** Returns an up-to-date snapshot of everything, if the caller has one. Previews use it. */
   getSnapshot?: () => Snapshot | undefined;
-  /** Receives how many a command still waits for, if the caller shows its progress. */
-  reportRemaining?: (count: number) => void;
   /** Receives the findings of a check as they come, if the caller shows them. */
   reportFindings?: (findings: readonly Finding[]) => void;
 }

@@ -30,9 +30,9 @@ test.concurrent("mistakes that would fail at every start are told when the sched
 }) => {
   const path = cluster.createPath();
   const definition = { cron: "@daily", timezone: "UTC", command: ["./x"] };
-  writeFileSync(path, JSON.stringify({ version: 1, schedules: { job: definition } }));
+  writeFileSync(path, JSON.stringify({ version: 1, schedules: { job: definition, other: definition } }));
   const { stderr } = await namespace.execute(["apply", path, "--yes"]);
-  expect(stderr).toMatch(/^signalbox: note: schedule "job": "\.\/x" is a path in the working folder/m);
+  expect(stderr).toMatch(/note: schedule "job": "\.\/x" is a path in the working folder/);
   const add = async (id: string, ...words: string[]) =>
     (await namespace.execute(["schedule", "add", id, "@daily", ...words])).stderr;
   expect(await add("a", "--lease", "db=2", "--", "true")).toMatch(
