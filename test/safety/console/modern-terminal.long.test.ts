@@ -1,4 +1,4 @@
-/** A terminal that codes its keys (kitty's protocol), reports changes of its theme, and shows progress. */
+/** A terminal that codes its keys (kitty's protocol), and reports changes of its theme. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
