@@ -64,7 +64,7 @@ export class AgentStatistics {
 }
 
 /** How long a value is kept, ms: the jobs of one minute share it, and those of the next minute see changes. */
-const KEPT_MS = 2_000;
+const CACHE_TIME_MS = 2_000;
 
 /** Caches values that cost system calls for a short time, because many calls arrive at the same time. */
 export class BriefCache<T> {
@@ -81,7 +81,7 @@ export class BriefCache<T> {
     const now = this.#clock.now();
     if (now >= this.#until) {
       this.#values.clear();
-      this.#until = now + KEPT_MS;
+      this.#until = now + CACHE_TIME_MS;
     }
     const kept = this.#values.get(key);
     if (kept !== undefined) return kept;

@@ -42,9 +42,9 @@ import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
 
 /** Interval at which the agent reports its status to systemd, ms. */
-const STATUS_INTERVAL = 5_000;
+const STATUS_INTERVAL_MS = 5_000;
 /** How long the agent waits at its end for the socket thread to write what was sent, ms. */
-const FLUSH_WITHIN = 2_000;
+const FLUSH_TIMEOUT_MS = 2_000;
 
 /** The flags of the command. */
 export interface AgentFlags {
@@ -129,13 +129,13 @@ async function serveCalls(
     void waitUntilUnused(context, { agent, listener, limit: flags["idle-timeout"] }, stop.signal).then(() =>
       stop.abort("unused"),
     );
-  const statusTimer = setInterval(() => notifier.sendStatus(agent.describe()), STATUS_INTERVAL);
+  const statusTimer = setInterval(() => notifier.sendStatus(agent.describe()), STATUS_INTERVAL_MS);
   await waitForAbort(stop.signal);
   clearInterval(statusTimer);
   notifier.sendStopping();
   void listener.close();
   await agent.finishEnded();
-  await waitAtMost(context.clock, FLUSH_WITHIN, listener.flush());
+  await waitAtMost(context.clock, FLUSH_TIMEOUT_MS, listener.flush());
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   stopListening();
@@ -207,7 +207,7 @@ function createContext(
 }
 
 /** Interval at which an agent checks whether launchers can find it, and whether it is still needed, ms. */
-const CHECK_INTERVAL = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 /**
  * Waits until an agent has been idle for a time, or its program was replaced, for example by an upgrade. Then stops
@@ -219,7 +219,7 @@ async function waitUntilUnused(
   { agent, listener, limit }: { agent: Agent; listener: AgentListener; limit: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL, limit), signal).catch(() => {}); // ended
+  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL_MS, limit), signal).catch(() => {}); // ended
   while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
   log.info("no longer needed");
   await listener.close();
@@ -245,7 +245,7 @@ export async function keepSocket(
 ): Promise<void> {
   let known: Problem | undefined;
   for (;;) {
-    await clock.sleep(CHECK_INTERVAL, signal).catch(() => {}); // ended
+    await clock.sleep(CHECK_INTERVAL_MS, signal).catch(() => {}); // ended
     if (signal.aborted) return;
     const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
     if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
@@ -278,10 +278,10 @@ function restoreKey(seal: NoteSeal): Problem | undefined {
 }
 
 /** Shortest time between two reports, ms: each one is an entry in etcd's log. */
-const REPORT_EVERY = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 /** How long a session may take to open, ms. */
-const OPEN_WITHIN = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** A report as it was written, and the session that it is on. */
 interface WrittenReport {
@@ -301,7 +301,7 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
         context.log.info("the report of this agent was not written", { error: String(error) });
       return undefined;
     });
-    await context.clock.sleep(REPORT_EVERY, signal).catch(() => {}); // ended
+    await context.clock.sleep(REPORT_INTERVAL_MS, signal).catch(() => {}); // ended
   }
 }
 
@@ -328,6 +328,6 @@ async function writeReport(
 /** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
 async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
   if (sessions.listLive().length === 0)
-    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_TIMEOUT_MS);
   return sessions.listLive();
 }

@@ -6,7 +6,7 @@ import type { AgentContext } from "./agent-context.ts";
 import { serveCall } from "./serve-call.ts";
 
 /** How long the first session may take to open, ms. After that, the first call opens it. */
-const OPEN_WITHIN = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** How long a new call waits until it is known whether etcd grants this agent sessions, ms. Launchers wait longer. */
 const KNOWN_WITHIN = 500;
@@ -79,7 +79,7 @@ export class Agent {
   async #tryFirstSession(): Promise<string | undefined> {
     const { sessions, settings, clock, log } = this.#context;
     try {
-      await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+      await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_TIMEOUT_MS);
       return undefined;
     } catch (error) {
       log.warn("no session could be opened yet", { error: String(error) });

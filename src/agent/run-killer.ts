@@ -4,7 +4,7 @@ import { CommandCgroup } from "../core/process/guarded-command/cgroup.ts";
 import { killOrphans } from "../core/process/guarded-command/orphans.ts";
 
 /** How long a caller waits, ms. */
-const KILL_WITHIN = 5_000;
+const KILL_TIMEOUT_MS = 5_000;
 
 /**
  * Creates the function that kills the processes of a run that no launcher has reported. Where thousands of processes come
@@ -20,7 +20,7 @@ export function createRunKiller(
   return async (run) => {
     const result = results.get(run) ?? kill(run);
     results.set(run, result);
-    if (!(await waitAtMost(clock, KILL_WITHIN, result))) return false;
+    if (!(await waitAtMost(clock, KILL_TIMEOUT_MS, result))) return false;
     results.delete(run);
     await result; // rejects if it is not certain that all are dead
     return true;

@@ -191,13 +191,13 @@ class CallDeclined extends Error {
 }
 
 /** How long a launcher of a run that does not wait tries to reach an agent again, ms. Then it falls back. */
-const PATIENCE = 5_000;
+const RECONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * The greatest delay of a new call, ms. After three seconds, the launcher falls back to a run without the agent, which
  * a claim that the agent makes for the same call would block.
  */
-const LATE = 2_500;
+const MAX_CALL_DELAY_MS = 2_500;
 
 /** One call as the run of a launcher, on the connection and the sessions of the agent. */
 class ServedRun implements LaunchedRun {
@@ -211,7 +211,7 @@ class ServedRun implements LaunchedRun {
   hasBegun = false;
   /** Why this agent cannot serve the call, if the call's settings show that. */
   declined: CallDeclined | undefined;
-  #patience = PATIENCE;
+  #patience = RECONNECT_TIMEOUT_MS;
   #facts: HostFacts | undefined;
   readonly #attempts: CallAttempts;
   #archivePastRun: RunPorts["archivePastRun"];
@@ -262,14 +262,17 @@ class ServedRun implements LaunchedRun {
       ...(options && { options }),
     });
     const { values } = config;
-    if (this.#call.request.state === "new" && this.#call.delay > (values.agent === "always" ? 9_000 : LATE))
+    if (
+      this.#call.request.state === "new" &&
+      this.#call.delay > (values.agent === "always" ? 9_000 : MAX_CALL_DELAY_MS)
+    )
       throw new CallDeclined("late", "the agent is too slow");
     const different = findDifferentSetting(own, values);
     if (different !== undefined)
       throw new CallDeclined("settings", `its ${different} differs from that of the agent`);
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log file belongs to another user");
-    this.#patience = canWait(call) ? values.ttl : PATIENCE;
+    this.#patience = canWait(call) ? values.ttl : RECONNECT_TIMEOUT_MS;
     this.#archivePastRun = this.#context.archive.chooseFile(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
@@ -364,7 +367,7 @@ function canWait({ flags }: Call<LaunchedFlags>): boolean {
 }
 
 /** Settings of the connection, which the agent has opened once for all calls. */
-const SHARED: readonly SettingKey[] = [
+const CONNECTION_SETTING_KEYS: readonly SettingKey[] = [
   "endpoints",
   "prefix",
   "user",
@@ -381,5 +384,5 @@ const SHARED: readonly SettingKey[] = [
 /** Finds a setting of the connection in which a call differs from the agent, so that the agent cannot serve it. */
 export function findDifferentSetting(ofAgent: Settings, ofCall: Settings): SettingKey | undefined {
   const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
-  return SHARED.find((key) => show(ofAgent, key) !== show(ofCall, key));
+  return CONNECTION_SETTING_KEYS.find((key) => show(ofAgent, key) !== show(ofCall, key));
 }

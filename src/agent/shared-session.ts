@@ -1,4 +1,4 @@
-import { OVER } from "../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { retryUnavailable } from "../core/etcd/retry.ts";
 import { waitUntilNear } from "../core/etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../core/etcd/session/session.ts";
@@ -154,7 +154,7 @@ export class SharedSession implements SessionOwner {
 }
 
 /** Maximum number of tickets that one transaction compares. etcd allows 128 operations. */
-const CHUNK = 100;
+const MAX_COMPARED_TICKETS = 100;
 
 /** A share whose tickets are known. */
 interface KnownShare {
@@ -176,7 +176,7 @@ export async function proveShares(
 ): Promise<void> {
   const known = shares.flatMap((share): KnownShare[] => {
     const tickets = share.listTickets();
-    return tickets === undefined || tickets.length === 0 || tickets.length > CHUNK
+    return tickets === undefined || tickets.length === 0 || tickets.length > MAX_COMPARED_TICKETS
       ? []
       : [{ share, tickets }];
   });
@@ -201,7 +201,7 @@ function splitShares(all: readonly KnownShare[]): KnownShare[][] {
   for (const known of all) {
     if (known.tickets.length > left) {
       chunks.push([]);
-      left = CHUNK;
+      left = MAX_COMPARED_TICKETS;
     }
     chunks.at(-1)?.push(known);
     left -= known.tickets.length;
@@ -298,7 +298,7 @@ export class ClaimShare implements ClaimSession {
     const moved = this.#moved;
     this.#moved = new AbortController();
     this.#claim?.onHorizonMoved();
-    moved.abort(OVER);
+    moved.abort(NO_LONGER_NEEDED);
   }
 
   lose(reason: SessionLost) {

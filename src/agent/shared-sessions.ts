@@ -15,9 +15,9 @@ import { SharedSession } from "./shared-session.ts";
  * How long a session that is not kept open is renewed without runs, ms. A renewal costs no entry in etcd's log, a new
  * session costs two, and crontabs start runs every minute.
  */
-const IDLE = 300_000;
+const IDLE_RENEWAL_MS = 300_000;
 /** Minimum time left, ms, for a caller to retry what has failed. */
-const LEAST = 1_000;
+const MIN_RETRY_TIME_MS = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
 export class SharedSessions implements SessionSource {
@@ -95,10 +95,10 @@ export class SharedSessions implements SessionSource {
   async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
     try {
       // If this caller has begun the work itself, the work ends before this limit, with a better error.
-      const latest = until + LEAST;
+      const latest = until + MIN_RETRY_TIME_MS;
       return await runWithDeadline(this.#ports.clock, latest, (either) => raceAbort(work, either), signal);
     } catch (error) {
-      const hasTime = this.#ports.clock.now() + LEAST < until;
+      const hasTime = this.#ports.clock.now() + MIN_RETRY_TIME_MS < until;
       if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
       throw isSessionGone(error)
         ? new StoreError("unavailable", "the session expired as it was opened")
@@ -188,7 +188,7 @@ export class SharedSessions implements SessionSource {
   async #sweep(shared: SharedSession): Promise<void> {
     try {
       const isClean = await removeStrayTickets(shared);
-      const longest = shared.isTakenOver ? shared.session.ttl : IDLE;
+      const longest = shared.isTakenOver ? shared.session.ttl : IDLE_RENEWAL_MS;
       if (isClean && shared.idleTime > longest && !(await this.#isKept(shared))) this.#leave(shared);
     } catch (error) {
       if (!isUnavailable(error) && !(error instanceof SessionLost))
@@ -233,7 +233,7 @@ function openShare(shared: SharedSession, run: string): OpenedSession {
 }
 
 /** Maximum number of tickets in one transaction. With their guards, they stay below etcd's 128 operations. */
-const CHUNK = 30;
+const MAX_TICKETS_PER_TRANSACTION = 30;
 
 /**
  * Removes the tickets of a session that belong to no run of this agent. A late copy of a claim can put a ticket after its
@@ -252,9 +252,9 @@ async function removeStrayTickets(shared: SharedSession): Promise<boolean> {
   if (strays.length === 0) return true;
   if (ports.clock.now() < shared.sweepFrom) return false;
   let isDone = true;
-  for (let at = 0; at < strays.length; at += CHUNK) {
+  for (let at = 0; at < strays.length; at += MAX_TICKETS_PER_TRANSACTION) {
     // A run may have been resumed since. The check and the mark that forbids resuming are one step.
-    const chunk = strays.slice(at, at + CHUNK).filter(isStray);
+    const chunk = strays.slice(at, at + MAX_TICKETS_PER_TRANSACTION).filter(isStray);
     for (const key of chunk) shared.condemn(findRun(shared, key) ?? "");
     const removable = await filterEnded(shared, chunk);
     isDone &&= removable.length === chunk.length;

@@ -17,7 +17,7 @@ interface ModuleResult {
 
 const LONGEST_REASON = 500;
 /** Node's exit code when the event loop is empty and a top-level promise is still pending. */
-const UNSETTLED = 13;
+const UNSETTLED_EXIT_CODE = 13;
 const run = process.env.SIGNALBOX_RUN ?? "";
 const checkpointFile = process.env.SIGNALBOX_CHECKPOINT_FILE;
 const ending = new AbortController();
@@ -109,7 +109,7 @@ const [, , file = "", name = "default"] = process.argv;
 process.on("SIGTERM", () => ending.abort(new Error("the task must end")));
 process.on("exit", (code) => {
   const why =
-    code === 0 || code === UNSETTLED
+    code === 0 || code === UNSETTLED_EXIT_CODE
       ? "its promise was never settled, or it ended the process"
       : `it ended the process with ${code}`;
   reportResult(

@@ -10,12 +10,12 @@ interface BackgroundProcess {
 }
 
 /** Maximum depth of nested shell texts. */
-const DEPTH = 3;
+const MAX_SHELL_DEPTH = 3;
 
 /** Finds a process that a command leaves running, as far as its words show it. */
 export function findBackgroundProcess(
   words: readonly string[],
-  depth = DEPTH,
+  depth = MAX_SHELL_DEPTH,
 ): BackgroundProcess | undefined {
   const at = unwrapWords(words).program;
   const fork = words.slice(0, at).findIndex((word) => getBaseName(word) === "setsid");
@@ -26,7 +26,7 @@ export function findBackgroundProcess(
 }
 
 /** Finds such a process in a shell text. A later `wait` waits for all of them. */
-export function findBackgroundInText(text: string, depth = DEPTH): BackgroundProcess | undefined {
+export function findBackgroundInText(text: string, depth = MAX_SHELL_DEPTH): BackgroundProcess | undefined {
   const read = parseShellCommands(text, new Map());
   if ("fault" in read) return undefined;
   const { value: commands } = read;

@@ -53,7 +53,7 @@ export function formatLogTime(at: Date, separator: "/" | "-"): string {
 }
 
 /** Maximum size of a configuration file, in bytes. A longer file is not one. */
-const LONGEST = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 
 /**
  * Reads a configuration file. Refuses pipes and devices: they might never end, and cron would start another run every
@@ -63,7 +63,7 @@ export const readPlainFile: FileReader = (path) => {
   const stat = statSync(path, { throwIfNoEntry: false });
   const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
   if (isEndless && path !== "/dev/null") throw createFileError("it is not a file");
-  if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
+  if (stat !== undefined && stat.size > MAX_FILE_BYTES) throw createFileError("it is too long");
   return readFileWithMode(path);
 };
 

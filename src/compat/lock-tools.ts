@@ -266,7 +266,7 @@ function formatWait(time: string): string[] {
 }
 
 /** Matches a relative path. A path that starts with an expansion may be absolute. */
-const RELATIVE = /^[^/~\ue000-\uf8ff]/;
+const RELATIVE_PATH = /^[^/~\ue000-\uf8ff]/;
 
 /** Builds the lock for a file. Lines with the same file share one lock, even with different tools. */
 function buildFileLock(tool: string, path: string): { lock: string; notes: readonly string[] } {
@@ -276,7 +276,7 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
     lock,
     notes: collectTexts([
       formatOneHostNote(tool),
-      RELATIVE.test(path) &&
+      RELATIVE_PATH.test(path) &&
         `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
       lock !== file &&
         "the lock name leaves out the release, so that it stays the same with the next release",

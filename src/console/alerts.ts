@@ -6,7 +6,7 @@ import { buildDetail } from "./data/detail-cache.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
 
 /** Minimum time between two notifications, ms. Changes in between are reported together. */
-const PAUSE = 2_000;
+const NOTIFICATION_PAUSE_MS = 2_000;
 
 /** A notification. */
 export interface AlertNews {
@@ -36,7 +36,7 @@ export class Alerts {
   ): AlertNews | undefined {
     if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
       this.#compare(watched, snapshot, wall);
-    if (this.#pending.length === 0 || now - this.#toldAt < PAUSE) return undefined;
+    if (this.#pending.length === 0 || now - this.#toldAt < NOTIFICATION_PAUSE_MS) return undefined;
     this.#toldAt = now;
     const changes = this.#pending;
     this.#pending = [];
@@ -70,7 +70,7 @@ interface WatchedState {
 }
 
 /** Maximum columns of a notification. */
-const WIDTH = 100;
+const MAX_NOTIFICATION_COLUMNS = 100;
 
 /** Describes a watched row as its detail does. */
 function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
@@ -79,7 +79,10 @@ function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): 
     return describeQueue(row.kind, row.name, heading, snapshot);
   const isLifted = row.kind === "drain" && findDrainsOfTarget(snapshot, row).length === 0;
   const state = isLifted ? "lifted" : heading.includes(": ") ? undefined : "gone";
-  const text = cleanToWidth(state === undefined ? heading : `${getWatchId(row)}: ${state}`, WIDTH);
+  const text = cleanToWidth(
+    state === undefined ? heading : `${getWatchId(row)}: ${state}`,
+    MAX_NOTIFICATION_COLUMNS,
+  );
   const last = row.kind === "schedule" ? snapshot.dues.get(row.name)?.value?.last?.run : undefined;
   return { text, mark: `${text} ${last ?? ""}` };
 }
@@ -104,7 +107,7 @@ function describeQueue(
   const queue = waiting === 0 ? "nobody waits" : `${waiting} wait`;
   const state = heading.includes(": ") ? heading : `${kind} ${name}: free`;
   return {
-    text: cleanToWidth(`${state}${by}${end}, ${queue}`, WIDTH),
+    text: cleanToWidth(`${state}${by}${end}, ${queue}`, MAX_NOTIFICATION_COLUMNS),
     mark: `${state} ${waiting === 0} ${holders.map(({ run }) => run).join(" ")}`,
   };
 }

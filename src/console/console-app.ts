@@ -46,7 +46,7 @@ import { listUserKeyActions } from "./user-commands.ts";
 const TABLE_MARGIN = 3;
 
 /** Steps in which displayed ages grow, ms: while the user types, and later. Each change is written to the terminal. */
-const STEPS = { active: 1_000, quiet: 10_000 };
+const AGE_STEPS_MS = { active: 1_000, quiet: 10_000 };
 
 /**
  * Minimum time between two updates of the explorer while the user does not type, ms: a line more or less moves all
@@ -217,7 +217,7 @@ export class ConsoleApp {
   /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number {
     if (this.liveView.past !== undefined) return this.getWallTime();
-    const step = this.ports.getIsQuiet() ? STEPS.quiet : STEPS.active;
+    const step = this.ports.getIsQuiet() ? AGE_STEPS_MS.quiet : AGE_STEPS_MS.active;
     return Math.floor(this.getWallTime() / step) * step;
   }
 

@@ -21,7 +21,7 @@ import { TtyWriter } from "./terminal/tty-writer.ts";
 import { dependsOnBackground } from "./theme/theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
-const TICK = 1_000;
+const REPAINT_INTERVAL_MS = 1_000;
 /**
  * How long the first frame waits for data, ms. A frame without data takes as long to build, and would be replaced at
  * once.
@@ -29,7 +29,7 @@ const TICK = 1_000;
 const FIRST_DATA = 700;
 
 /** Time without a key after which less is written, ms. The next key brings everything up to date. */
-const QUIET = 10_000;
+const QUIET_AFTER_MS = 10_000;
 
 /** Runs the console on a terminal. */
 export class InteractiveConsole {
@@ -160,7 +160,7 @@ export class InteractiveConsole {
     process.prependListener("exit", leave);
     process.prependListener("uncaughtException", leave);
     process.prependListener("unhandledRejection", leave);
-    const tick = setInterval(() => this.#repaint(), TICK);
+    const tick = setInterval(() => this.#repaint(), REPAINT_INTERVAL_MS);
     const patience = setTimeout(() => this.#releasePaint(), FIRST_DATA);
     this.#context.signal.addEventListener("abort", () => this.#ended.reject(this.#context.signal.reason));
     try {
@@ -228,7 +228,7 @@ export class InteractiveConsole {
   }
 
   get #isQuiet(): boolean {
-    return this.#context.clock.now() - this.#lastKeyAt >= QUIET;
+    return this.#context.clock.now() - this.#lastKeyAt >= QUIET_AFTER_MS;
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */

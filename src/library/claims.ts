@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../core/base/errors.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
-import { mergeSignals, OVER, waitForAbort } from "../core/base/wait.ts";
+import { mergeSignals, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
 import { parseLeases } from "../core/fleet/lease-spec.ts";
 import { validateLocks, validateName } from "../core/protocol/names.ts";
 import { type QueueEntry, toQueue } from "../core/protocol/ticket.ts";
@@ -91,7 +91,7 @@ function createHeld(connection: LibraryConnection, claim: HeldClaim, request: Cl
   /** Waits for work, and rejects when it is late. The timer of the wait must not keep the process alive. */
   const waitUntilLate = async (work: Promise<unknown>) => {
     const over = new AbortController();
-    await Promise.race([work, rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
+    await Promise.race([work, rejectWhenLate(over.signal)]).finally(() => over.abort(NO_LONGER_NEEDED));
   };
 
   const toLostError = (cause: unknown) => {
@@ -169,7 +169,7 @@ function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined)
   return { queues: wait === true, ...pickDefined({ leases: leaseTimeout }) };
 }
 
-const OPTIONS = {
+const CLAIM_CALL_OPTIONS = {
   max: POSITIVE,
   per: DURATION,
   wait: CLAIM_OPTIONS.wait,
@@ -185,7 +185,7 @@ export async function limitRate(
   resource: string,
   options: RateOptions,
 ): Promise<void> {
-  const { max, per, wait = true, signal } = parseOptions("limitRate", options, OPTIONS);
+  const { max, per, wait = true, signal } = parseOptions("limitRate", options, CLAIM_CALL_OPTIONS);
   const held = await acquire(connection, {
     leases: [`${resource}=1:${max}`],
     wait,

@@ -44,14 +44,21 @@ interface Closable {
 }
 
 /** Only the names are checked here: the configuration checks the values of all layers. */
-const OPTIONS = v.entriesFromList([...SETTING_KEYS, "config", "env", "log"], v.optional(v.unknown()));
+const CONNECTION_OPTIONS = v.entriesFromList(
+  [...SETTING_KEYS, "config", "env", "log"],
+  v.optional(v.unknown()),
+);
 
 /**
  * Creates the configuration layer of the options, which overrides all other layers.
  * @throws ConfigError for an unknown option
  */
 function createOptionLayer(options: ConnectOptions): ConfigLayer {
-  const values: { readonly [K in SettingKey]?: unknown } = parseOptions("connect", options, OPTIONS);
+  const values: { readonly [K in SettingKey]?: unknown } = parseOptions(
+    "connect",
+    options,
+    CONNECTION_OPTIONS,
+  );
   return (key) => {
     const value = values[key];
     if (value === undefined) return undefined;

@@ -92,7 +92,7 @@ function createReceiptPool(ports: OperatorPorts): ReceiptPool {
 }
 
 /** The options that are fields of the schedule are checked with it. */
-const OPTIONS = {
+const JOB_OPTIONS = {
   key: v.optional(TEXT),
   ifExists: v.optional(
     v.picklist(JOB_CONFLICT_RULES, quoteOption(`is none of ${JOB_CONFLICT_RULES.join(", ")}`)),
@@ -109,7 +109,7 @@ const OPTIONS = {
   ),
 } satisfies Record<keyof JobOptions, v.GenericSchema>;
 
-const FILTER = {
+const JOB_FILTER = {
   type: v.optional(TEXT),
   state: v.optional(v.picklist(JOB_STATES, quoteOption(`is none of ${JOB_STATES.join(", ")}`))),
 } satisfies Record<keyof JobFilter, v.GenericSchema>;
@@ -121,7 +121,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
 
   /** @param call  for messages @param env  variables of the trace @throws UsageError, ConfigError, NotSupportedError */
   const plan = (call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob => {
-    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
+    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, JOB_OPTIONS);
     if (at !== undefined && delay !== undefined)
       throw new UsageError("at and delay exclude each other; leave one of them out");
     if (key === undefined && options.ifExists !== undefined)
@@ -162,7 +162,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
   };
 
   const list = async (filter: JobFilter = {}) => {
-    const { type, state } = parseOptions("jobs.list", filter, FILTER);
+    const { type, state } = parseOptions("jobs.list", filter, JOB_FILTER);
     connection.checkOpen();
     const stored = await translated(() => readAllStoredSchedules(ports));
     const now = ports.clock.getWallTime();

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Clock } from "../core/base/clock.ts";
 import { formatIso } from "../core/base/duration.ts";
 import { isCount } from "../core/base/parse-json.ts";
-import { mergeSignals, OVER } from "../core/base/wait.ts";
+import { mergeSignals, NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { MemoryStore } from "../core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../core/process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
@@ -59,7 +59,7 @@ class TestClock implements Clock {
     try {
       await Promise.race([timer, this.#isSet.promise]);
     } finally {
-      over.abort(OVER);
+      over.abort(NO_LONGER_NEEDED);
     }
   }
 }
@@ -130,12 +130,12 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
   }
 }
 
-const MOST = 1_000;
+const MAX_RUNS = 1_000;
 
 /** Options of `runDue`. */
 const RUN_OPTIONS = {
   ...HANDLER_OPTIONS,
-  most: v.optional(v.custom<number>(isCount, quoteOption("is not a whole number of 0 or more")), MOST),
+  most: v.optional(v.custom<number>(isCount, quoteOption("is not a whole number of 0 or more")), MAX_RUNS),
 } satisfies Record<keyof RunDueOptions, v.GenericSchema>;
 
 /** Options that were checked. */

@@ -6,7 +6,7 @@ import { ConfigError } from "./errors.ts";
 import type { TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Name of the tracer, as exporters show it. */
-const TRACER = "signalbox";
+const TRACER_NAME = "signalbox";
 
 /**
  * Creates a middleware that traces the tasks of a Worker with OpenTelemetry: a span of kind `CONSUMER` for each start, named
@@ -22,7 +22,7 @@ export async function createTaskTracing(): Promise<TaskMiddleware> {
   return (task, next) => {
     const { name, attributes } = describeTask(task);
     const options = { kind: api.SpanKind.CONSUMER, attributes };
-    const tracer = api.trace.getTracer(TRACER);
+    const tracer = api.trace.getTracer(TRACER_NAME);
     const parent = api.propagation.extract(api.context.active(), task.trace ?? {});
     return tracer.startActiveSpan(name, options, parent, (span) => runInSpan(api, span, next));
   };

@@ -4,7 +4,7 @@ import { formatDuration } from "../core/base/duration.ts";
 import { isJsonObject, parseJson } from "../core/base/parse-json.ts";
 import { refuseFault } from "../core/base/schema.ts";
 import { clean, cleanLines, quoteText } from "../core/base/text.ts";
-import { listenForAbort, OVER, waitForAbort } from "../core/base/wait.ts";
+import { listenForAbort, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { toJsonData } from "../schedule/json-fields.ts";
@@ -152,7 +152,7 @@ function createFunctionHandler(
         if (verdict.result === "ok" || !signal.aborted) return verdict;
         return toEndResult(signal.reason, verdict.reason);
       } finally {
-        over.abort(OVER);
+        over.abort(NO_LONGER_NEEDED);
       }
     },
   };

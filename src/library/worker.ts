@@ -75,7 +75,7 @@ function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
   }
 }
 
-const OPTIONS = {
+const WORKER_OPTIONS = {
   ...HANDLER_OPTIONS,
   concurrency: v.optional(POSITIVE, 4),
   tags: v.optional(TEXTS, []),
@@ -106,7 +106,7 @@ export class Worker<T extends object = Record<string, unknown>> {
     const { handlers, middleware, concurrency, tags, archiveFile, ...given } = parseOptions(
       "Worker",
       options,
-      OPTIONS,
+      WORKER_OPTIONS,
     );
     const { facts, settings, ports } = connection;
     const times = resolveSessionTimes(settings, given);

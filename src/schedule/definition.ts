@@ -23,7 +23,7 @@ import {
 } from "./definition-values.ts";
 import { findExpectationFault } from "./expectation.ts";
 import { isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { BOOT, type CronText, parsePlan } from "./plan.ts";
+import { BOOT_PLAN, type CronText, parsePlan } from "./plan.ts";
 
 /** A pause set by an operator, or by the schedule itself (`pauseAfterFailures`). The schedule fires only when triggered. */
 export interface Pause {
@@ -44,7 +44,7 @@ export const PAUSE = v.object({
 
 type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
 
-const TEXTS: JsonSchema = { type: "array", items: { type: "string" } };
+const TEXT_LIST: JsonSchema = { type: "array", items: { type: "string" } };
 const TEXT_OR_TEXTS: JsonSchema = { type: ["string", "array"], items: { type: "string" } };
 
 /** The schemas of the fields, for editors. */
@@ -93,7 +93,7 @@ const DEFINITION = v.object({
   data: v.exactOptional(v.unknown()),
   /** Command to run, as argv, instead of a handler. */
   command: v.exactOptional(
-    createField("command", isArgv, "is not a list of words, with numbers in quotes", TEXTS),
+    createField("command", isArgv, "is not a list of words, with numbers in quotes", TEXT_LIST),
   ),
   env: v.exactOptional(
     createField("env", isEnv, "is not an object of strings", {
@@ -102,7 +102,7 @@ const DEFINITION = v.object({
     }),
   ),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
-  after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXTS)),
+  after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXT_LIST)),
   /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
   on: createChoiceField("on", [...CHAIN_CONDITIONS, EVERY_HOST]),
   catchup: createChoiceField("catchup", CATCHUPS),
@@ -124,12 +124,14 @@ const DEFINITION = v.object({
   /** Conditions on the host, such as `load < CPU`. All must hold when it starts. */
   if: v.exactOptional(
     v.pipe(
-      createField("if", isTexts, "is not a list of conditions such as load < CPU", TEXTS),
+      createField("if", isTexts, "is not a list of conditions such as load < CPU", TEXT_LIST),
       refuseFault((conditions) => conditions.map(findConditionFault).find((fault) => fault !== undefined)),
     ),
   ),
   /** Leases in the syntax of `--lease`: `db=2:10`. */
-  leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10", TEXTS)),
+  leases: v.exactOptional(
+    createField("leases", isTexts, "is not a list of strings such as db=2:10", TEXT_LIST),
+  ),
   /** A run receives TERM after this time. */
   timeout: createDurationField("timeout"),
   /** How long a run should take: `5s..20m`, `5s..`, `..20m`, or `auto`. */
@@ -178,7 +180,7 @@ const DEFINITION = v.object({
   ),
   /** Words for filters of listings and commands. */
   tags: v.exactOptional(
-    createField("tags", isTags, "is not a list of words without spaces and commas", TEXTS),
+    createField("tags", isTags, "is not a list of words without spaces and commas", TEXT_LIST),
   ),
   note: createTextField("note"),
   /** Source of the import. An import owns the schedules with its source. */
@@ -281,7 +283,7 @@ export function runsOnEveryHost(definition: Definition | undefined): boolean {
 
 /** Returns whether a schedule runs once for each boot of a host. */
 export function runsAtBoot(definition: Definition | undefined): boolean {
-  return String(definition?.cron).trim().toLowerCase() === BOOT;
+  return String(definition?.cron).trim().toLowerCase() === BOOT_PLAN;
 }
 
 /** Returns whether a schedule is due once, at an instant. */
@@ -359,7 +361,7 @@ function createTextField(name: string) {
 }
 
 function createCalendarsField(name: string) {
-  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars", TEXTS));
+  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars", TEXT_LIST));
 }
 
 function createDurationField(name: string) {

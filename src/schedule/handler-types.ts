@@ -3,14 +3,14 @@ import { type Definition, getScheduleType } from "./definition.ts";
 /** Type in a worker record: the worker runs schedules that have their own command. */
 export const COMMAND_TYPE = "$command";
 
-const PATTERN = /^\/(.*)\/$/s;
+const TYPE_PATTERN = /^\/(.*)\/$/s;
 
 /**
  * Creates a matcher for a handler type: an exact name, or a `/regular expression/`.
  * @throws SyntaxError
  */
 export function createTypeMatcher(type: string): (type: string) => boolean {
-  const pattern = PATTERN.exec(type)?.[1];
+  const pattern = TYPE_PATTERN.exec(type)?.[1];
   if (pattern === undefined) return (one) => one === type;
   const expression = new RegExp(pattern);
   return (one) => expression.test(one);

@@ -16,8 +16,8 @@ export interface Interval extends Exclusion {
 }
 
 /** Shortest interval, ms. */
-const SHORTEST = 1_000;
-const FORM = /^@every\s+(\S+)(?:\s+from\s+(.+))?$/i;
+const MIN_INTERVAL_MS = 1_000;
+const EVERY_TEXT = /^@every\s+(\S+)(?:\s+from\s+(.+))?$/i;
 
 /**
  * Parses `@every 90m`, or `@every 90m from 2026-11-24T03:00Z`. Without an instant, it counts from 1970-01-01T00:00Z, so that
@@ -25,12 +25,12 @@ const FORM = /^@every\s+(\S+)(?:\s+from\s+(.+))?$/i;
  * @throws CronError
  */
 export function parseInterval(text: string): Interval {
-  const [, written = "", start] = FORM.exec(text) ?? [];
+  const [, written = "", start] = EVERY_TEXT.exec(text) ?? [];
   const every = parseDuration(written);
   const from = start === undefined ? 0 : parseInstantText(start);
-  if (!("value" in every) || every.value < SHORTEST || from === undefined)
+  if (!("value" in every) || every.value < MIN_INTERVAL_MS || from === undefined)
     throw new CronError(
-      `cron text ${quoteText(text)} is not an interval: write a duration of at least ${formatDuration(SHORTEST)}, and perhaps when it begins, such as @every 90m from 2026-11-24T03:00Z`,
+      `cron text ${quoteText(text)} is not an interval: write a duration of at least ${formatDuration(MIN_INTERVAL_MS)}, and perhaps when it begins, such as @every 90m from 2026-11-24T03:00Z`,
     );
   return { every: every.value, from };
 }
@@ -38,9 +38,9 @@ export function parseInterval(text: string): Interval {
 /** Parses `@after-end 5m`. @returns ms @throws CronError */
 export function parseWait(text: string): number {
   const wait = parseDuration(text.replace(/^\S+\s*/, ""));
-  if ("value" in wait && wait.value >= SHORTEST) return wait.value;
+  if ("value" in wait && wait.value >= MIN_INTERVAL_MS) return wait.value;
   throw new CronError(
-    `cron text ${quoteText(text)} does not say how long after the end of a run: write a duration of at least ${formatDuration(SHORTEST)}, such as @after-end 5m`,
+    `cron text ${quoteText(text)} does not say how long after the end of a run: write a duration of at least ${formatDuration(MIN_INTERVAL_MS)}, such as @after-end 5m`,
   );
 }
 
@@ -50,9 +50,9 @@ export function anchorInterval(text: string, from: number): string {
 }
 
 /** Every time zone is a multiple of this away from UTC, so days begin at such an instant. */
-const QUARTER = 900_000;
+const QUARTER_HOUR_MS = 900_000;
 /** How far to search for a day that is not excluded, in quarters of an hour: a year. */
-const FARTHEST = 366 * 96;
+const MAX_SEARCHED_QUARTERS = 366 * 96;
 
 export function createIntervalTimes({ every, from, isExcluded = () => false }: Interval): PlanTimes {
   const alignUp = (instant: number) => from + Math.max(0, Math.ceil((instant - from) / every)) * every;
@@ -60,9 +60,9 @@ export function createIntervalTimes({ every, from, isExcluded = () => false }: I
     instant < from ? undefined : from + Math.floor((instant - from) / every) * every;
   const findFrom = (instant: number) => {
     let at = alignUp(instant);
-    for (let steps = 0; steps < FARTHEST; steps += 1) {
+    for (let steps = 0; steps < MAX_SEARCHED_QUARTERS; steps += 1) {
       if (!isExcluded(at)) return at;
-      at = alignUp((Math.floor(at / QUARTER) + 1) * QUARTER);
+      at = alignUp((Math.floor(at / QUARTER_HOUR_MS) + 1) * QUARTER_HOUR_MS);
     }
     return undefined;
   };
@@ -72,9 +72,9 @@ export function createIntervalTimes({ every, from, isExcluded = () => false }: I
     findAfter,
     findUntil: (instant) => {
       let at = alignDown(instant);
-      for (let steps = 0; at !== undefined && steps < FARTHEST; steps += 1) {
+      for (let steps = 0; at !== undefined && steps < MAX_SEARCHED_QUARTERS; steps += 1) {
         if (!isExcluded(at)) return at;
-        at = alignDown(Math.floor(at / QUARTER) * QUARTER - 1);
+        at = alignDown(Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS - 1);
       }
       return undefined;
     },

@@ -33,14 +33,14 @@ export type Plan =
   | { readonly kind: "manual"; readonly text: string };
 
 /** Plan of a schedule that is never due by itself. */
-export const MANUAL = "@manual";
+export const MANUAL_PLAN = "@manual";
 /** Plan of a schedule that runs when its host has booted. */
-export const BOOT = "@reboot";
+export const BOOT_PLAN = "@reboot";
 
 /** Parsers of the plans that are not cron expressions, by their first word. */
 const PARSERS = new Map<string, (text: string) => Plan>([
-  [MANUAL, () => ({ kind: "manual", text: MANUAL })],
-  [BOOT, () => ({ kind: "boot", text: BOOT })],
+  [MANUAL_PLAN, () => ({ kind: "manual", text: MANUAL_PLAN })],
+  [BOOT_PLAN, () => ({ kind: "boot", text: BOOT_PLAN })],
   ["@rrule", (text) => toCronPlan(parseRecurrence(text))],
   ["@at", (text) => ({ kind: "once", text, at: parseOnce(text) })],
   ["@every", (text) => ({ kind: "every", text, ...parseInterval(text) })],
@@ -79,7 +79,8 @@ function parseText(text: string): Plan {
   const trimmed = text.trim();
   const [word = "", ...more] = trimmed.toLowerCase().split(/\s+/);
   const parse = PARSERS.get(word);
-  if (parse !== undefined && (more.length === 0 || (word !== MANUAL && word !== BOOT))) return parse(trimmed);
+  if (parse !== undefined && (more.length === 0 || (word !== MANUAL_PLAN && word !== BOOT_PLAN)))
+    return parse(trimmed);
   return toCronPlan(parseCron(text));
 }
 

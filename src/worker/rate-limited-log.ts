@@ -2,8 +2,8 @@ import type { Clock } from "../core/base/clock.ts";
 import type { Log, LogFields } from "../core/base/log.ts";
 
 /** Largest number of lines per period, and the period in ms. */
-const MOST = 20;
-const SPAN = 60_000;
+const MAX_LINES = 20;
+const PERIOD_MS = 60_000;
 
 export type WarningLog = (message: string, fields: LogFields) => void;
 
@@ -13,8 +13,8 @@ export function createRateLimitedLog(log: Log, clock: Clock): WarningLog {
   let [logged, dropped] = [0, 0];
   return (message, fields) => {
     const now = clock.now();
-    if (now - since > SPAN) [since, logged] = [now, 0];
-    if (logged >= MOST) {
+    if (now - since > PERIOD_MS) [since, logged] = [now, 0];
+    if (logged >= MAX_LINES) {
       dropped += 1;
       return;
     }

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/base/clock.ts";
-import { OVER } from "../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
 
 /**
  * Timers by id, earliest first. A heap; an entry that was moved or removed stays in the heap until it reaches the top
@@ -88,7 +88,7 @@ interface QueuedTimer {
 }
 
 /** How long to wait for more causes to wake, ms. */
-const CROWD = 1;
+const WAKE_DELAY_MS = 1;
 
 /** A sleep that `wake` ends early. */
 export class InterruptibleSleep {
@@ -115,7 +115,7 @@ export class InterruptibleSleep {
   /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     // What wakes a busy worker comes in crowds, such as the answers to a batch: it handles them together.
-    if (this.#isAwake) return await this.#clock.sleep(CROWD, signal).catch(() => {});
+    if (this.#isAwake) return await this.#clock.sleep(WAKE_DELAY_MS, signal).catch(() => {});
     const called = this.#called;
     const over = new AbortController();
     const wake = () => this.wake();
@@ -124,6 +124,6 @@ export class InterruptibleSleep {
     const timer = this.#clock.sleep(ms, over.signal).catch(() => {});
     await Promise.race([timer, called.promise]);
     signal.removeEventListener("abort", wake);
-    over.abort(OVER);
+    over.abort(NO_LONGER_NEEDED);
   }
 }

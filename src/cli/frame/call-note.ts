@@ -26,7 +26,7 @@ export interface CallNote {
   attempt: ResumedAttempt | undefined;
 }
 
-const VERSION = 1;
+const NOTE_VERSION = 1;
 
 /**
  * Renders a note. Later versions must be able to read it: they take over runs of this one.
@@ -34,7 +34,7 @@ const VERSION = 1;
  */
 export function renderCallNote({ id, last, since }: CallAttempts, attempt?: StartedAttempt): string {
   const fields = attempt && { ...attempt, session: attempt.session.toString(16) };
-  return JSON.stringify({ v: VERSION, id, number: last, since, ...fields });
+  return JSON.stringify({ v: NOTE_VERSION, id, number: last, since, ...fields });
 }
 
 /** Parses a note. Returns undefined if the text is missing, or this version does not understand it. */
@@ -43,7 +43,7 @@ export function parseCallNote(text: string | undefined): CallNote | undefined {
   if (!isJsonObject(value)) return undefined;
   const { v, id, number, enqueuedAt, since = enqueuedAt } = value; // earlier versions wrote no `since`
   const attempt = parseAttempt(value);
-  const isValid = v === VERSION && isMatching(id, RUN_ID) && Number.isFinite(since) && isCount(number);
+  const isValid = v === NOTE_VERSION && isMatching(id, RUN_ID) && Number.isFinite(since) && isCount(number);
   if (!isValid || (number !== 0) !== (attempt !== undefined)) return undefined;
   return { id, number, since, attempt } as CallNote;
 }

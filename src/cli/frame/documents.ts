@@ -16,11 +16,11 @@ import type { JsonFault } from "../../core/base/json-fault.ts";
 import type { CommandIo } from "./command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
-const MANY = 20;
-const MIB = 1024 * 1024;
+const MAX_REPORTED_FAULTS = 20;
+const MIB_BYTES = 1024 * 1024;
 /** Largest document. More, as from a device without end, would use up the memory of the host. */
-const MOST_BYTES = 64 * MIB;
-const CHUNK = 64 * 1024;
+const MOST_BYTES = 64 * MIB_BYTES;
+const READ_BYTES = 64 * 1024;
 
 /**
  * Reads the text of a document.
@@ -63,7 +63,7 @@ function readWhole(file: string): Buffer {
   try {
     const chunks: Buffer[] = [];
     for (let length = 0; length <= MOST_BYTES; ) {
-      const chunk = Buffer.alloc(CHUNK);
+      const chunk = Buffer.alloc(READ_BYTES);
       const read = readSync(open, chunk);
       if (read === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, read));
@@ -72,13 +72,17 @@ function readWhole(file: string): Buffer {
   } finally {
     closeSync(open);
   }
-  throw new Error(`it has more than ${MOST_BYTES / MIB} MiB`);
+  throw new Error(`it has more than ${MOST_BYTES / MIB_BYTES} MiB`);
 }
 
 /** Formats faults as compilers do: `FILE:12:5: what`. */
 export function formatFaultLines(file: string, faults: readonly JsonFault[]): string[] {
-  const lines = faults.slice(0, MANY).map(({ line, column, what }) => `${file}:${line}:${column}: ${what}`);
-  return faults.length > MANY ? [...lines, `and ${faults.length - MANY} more faults`] : lines;
+  const lines = faults
+    .slice(0, MAX_REPORTED_FAULTS)
+    .map(({ line, column, what }) => `${file}:${line}:${column}: ${what}`);
+  return faults.length > MAX_REPORTED_FAULTS
+    ? [...lines, `and ${faults.length - MAX_REPORTED_FAULTS} more faults`]
+    : lines;
 }
 
 /** Replaces the text of a file. Pipes and devices are written to directly. @throws SignalboxError 74 */

@@ -7,7 +7,7 @@ import type { Call, CommandIo } from "./command.ts";
 import { formatJsonLine } from "./json-output.ts";
 
 /** Instead of a descriptor: nothing is written any more. */
-const CLOSED = -1;
+const CLOSED_DESCRIPTOR = -1;
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 export interface LogOptions {
@@ -58,7 +58,8 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
     warnAtStandardError(`lines of the log file ${file} are lost: ${describeFileError(fault)}`);
   };
   const write = (level: LogLevel, message: string, fields: LogFields = {}) => {
-    if (LEVELS.indexOf(level) < least || descriptor === CLOSED || (descriptor === 2 && isQuiet)) return;
+    if (LEVELS.indexOf(level) < least || descriptor === CLOSED_DESCRIPTOR || (descriptor === 2 && isQuiet))
+      return;
     const time = new Date(wall()).toISOString();
     const line =
       format === "json"
@@ -87,9 +88,9 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
     error: createLogMethod("error"),
     reopen,
     close: () => {
-      if (file === undefined || descriptor === CLOSED) return;
+      if (file === undefined || descriptor === CLOSED_DESCRIPTOR) return;
       closeSync(descriptor);
-      descriptor = CLOSED;
+      descriptor = CLOSED_DESCRIPTOR;
       if (lost > 0) warnAtStandardError(`${pluralize(lost, "line")} of the log file ${file} were lost`);
     },
   };

@@ -211,7 +211,7 @@ export const PRUNE_ENDS: Readonly<Record<PruneResult["outcome"], string>> = {
 };
 
 /** The message of a refusal if what was shown is there again. */
-export const REVERTED = "it changed and was reverted; run the command again";
+export const REVERTED_MESSAGE = "it changed and was reverted; run the command again";
 
 /** Creates a command that acts, from its work. */
 export function createActionCommand<F extends object = ActionFlags>(

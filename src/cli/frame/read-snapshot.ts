@@ -22,7 +22,7 @@ import { type CommandContext, createStoreCommand, type StoreWork } from "./store
 /** Largest number of sessions to check; more would take too long. */
 const MOST_SESSIONS = 50;
 /** How often a read in several steps is started, if its revision is compacted in between. */
-const TRIES = 3;
+const MAX_READ_TRIES = 3;
 /** How far back audit records are read, in ms. */
 const AUDIT_SPAN = 30 * 86_400_000;
 
@@ -113,7 +113,7 @@ export async function readSnapshotRanges(
 
 /** Reads in several steps, and starts again if a compaction comes between them. @throws StoreError */
 export async function retryCompacted<T>(read: () => Promise<T>): Promise<T> {
-  for (let left = TRIES; ; left -= 1) {
+  for (let left = MAX_READ_TRIES; ; left -= 1) {
     try {
       return await read();
     } catch (error) {

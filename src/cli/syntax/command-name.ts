@@ -2,14 +2,14 @@ import { parseShellCommands, type ShellCommand } from "./shell-parser.ts";
 import { findRemoteCommand, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
 /** Programs that only prepare a job. */
-const PREPARING =
+const PREPARING_PROGRAMS =
   /^(?:\[\[?|\.|:|cd|test|source|export|set|umask|ulimit|sleep|true|echo|printf|mkdir|exit|wait|if)$/;
 const INTERPRETERS = /^(?:(?:ba|da|k|z)?sh|php[\d.]*|perl|python[\d.]*|ruby|node|java)$/;
 /** Addresses of monitoring services that are notified of a start or an end. */
 const PING =
   /hc-ping\.com|healthchecks|cronitor\.|\/ping\/|heartbeat|uptime|deadmanssnitch|nosnch\.in|cronhub/i;
 /** Maximum depth of nested shell texts. */
-const DEPTH = 3;
+const MAX_SHELL_DEPTH = 3;
 
 /**
  * Finds the name of the program or script that a line runs, without its path: `a.sh` for `/opt/a.sh`. Also finds it
@@ -17,7 +17,7 @@ const DEPTH = 3;
  */
 export function findCommandName(
   commands: readonly Pick<ShellCommand, "words">[],
-  depth = DEPTH,
+  depth = MAX_SHELL_DEPTH,
 ): string | undefined {
   const names = commands
     .filter(({ words }) => !isPing(words))
@@ -34,7 +34,7 @@ function isPing(words: readonly string[]): boolean {
 function findProgramName(line: readonly string[], depth: number): string | undefined {
   const words = line.slice(unwrapWords(line).program);
   const [program, ...args] = words;
-  if (program === undefined || PREPARING.test(getBaseName(program))) return undefined;
+  if (program === undefined || PREPARING_PROGRAMS.test(getBaseName(program))) return undefined;
   const nested = depth > 0 ? findNestedName(words, depth - 1) : undefined;
   if (nested !== undefined) return nested;
   const script = INTERPRETERS.test(getBaseName(program)) ? findScript(args) : undefined;
@@ -61,15 +61,15 @@ function removeVersion(name: string): string {
 }
 
 /** Folders whose entries are each one version of a program. */
-const VERSIONED = /(?<=\/(?:releases?|versions?|builds?|deployments?|deploys?)\/)[^/\s'"]+/g;
+const VERSION_FOLDER = /(?<=\/(?:releases?|versions?|builds?|deployments?|deploys?)\/)[^/\s'"]+/g;
 /** A folder named after a time or a commit, or one from the Nix store. */
-const STAMPED = /(?<=\/)(?:\d{8}(?:[-_T]?\d{4,6})?|(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?=\/)/g;
-const STORED = /(?<=\/nix\/store\/)[0-9a-z]{32}-/g;
+const STAMPED_FOLDER = /(?<=\/)(?:\d{8}(?:[-_T]?\d{4,6})?|(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?=\/)/g;
+const STORE_FOLDER = /(?<=\/nix\/store\/)[0-9a-z]{32}-/g;
 
 /**
  * Removes the parts of paths that change with each release: `/srv/app/releases/20240102030405/bin/mail` becomes
  * `/srv/app/releases/-/bin/mail`. A lock named after a path must keep its name after a release.
  */
 export function removeReleaseNames(text: string): string {
-  return text.replace(VERSIONED, "-").replace(STAMPED, "-").replace(STORED, "");
+  return text.replace(VERSION_FOLDER, "-").replace(STAMPED_FOLDER, "-").replace(STORE_FOLDER, "");
 }

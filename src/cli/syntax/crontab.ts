@@ -217,7 +217,7 @@ const FIELDS: readonly CrontabField[] = [
   { what: "day of the week", least: 0, most: 7, names: DAYS },
 ];
 /** Maximum days of each month, with the longest February. */
-const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Checks the five fields of a schedule. Returns a fault if it is not a valid schedule or never fires. */
 export function findScheduleFault(fields: readonly string[]): ScheduleFault | undefined {
@@ -237,7 +237,7 @@ export function findScheduleFault(fields: readonly string[]): ScheduleFault | un
 
 function findDateFault(days: ReadonlySet<number>, months: ReadonlySet<number>): ScheduleFault | undefined {
   const first = Math.min(...days);
-  const lengths = [...months].map((month) => LENGTHS[month - 1] ?? 31);
+  const lengths = [...months].map((month) => MONTH_LENGTHS[month - 1] ?? 31);
   if (first > Math.max(...lengths))
     return { isFatal: true, detail: `it never fires: none of these months has a day ${first}` };
   const isLeapDay = first === 29 && Math.max(...lengths) === 29;
@@ -353,7 +353,7 @@ function classifyCommand(rest: string): Evidence {
   if (!canBeUser(first) || second === undefined || second.startsWith("-")) return "user";
   const isUser = USERS.has(first);
   if (!isUser && CRONTAB_COMMANDS.has(first)) return "user";
-  if (isUser && !AMBIGUOUS.has(first)) return "system";
+  if (isUser && !AMBIGUOUS_USERS.has(first)) return "system";
   if (isShellSyntax(second)) return "system";
   if (!isProgram(second)) return "unclear";
   return isUser ? "system" : "likely system"; // it may also be a site-specific program that starts other programs
@@ -388,7 +388,7 @@ const USERS = parseWordSet(`
 `);
 
 /** Users whose name is also a command: `mail -s x`, `sync`, `git pull`. The next word decides. */
-const AMBIGUOUS = parseWordSet(`
+const AMBIGUOUS_USERS = parseWordSet(`
   bin sync games man mail news backup list proxy postgres mysql redis git svn mailman nginx apache2 httpd logcheck named
   unbound tor hive solr puppet consul vault app spark airflow celery postfix asterisk odoo rails telegraf grafana
   prometheus influxdb http web admin deploy deployer

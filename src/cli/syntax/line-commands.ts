@@ -1,6 +1,6 @@
 import type { ParseResult } from "../../core/base/text.ts";
 import { FRONT_END_NAMES, findToolStart, type ToolStart, unwrapCommand } from "./lock-tools.ts";
-import { parseShellCommands, type ShellCommand, UNKNOWN } from "./shell-parser.ts";
+import { parseShellCommands, type ShellCommand, UNKNOWN_VALUE } from "./shell-parser.ts";
 import { ASSIGNMENT, findRemoteStarter, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
 /** One start of a tool in a shell command line. */
@@ -22,7 +22,7 @@ export interface Invocation {
 export const NON_STARTING_PROGRAMS =
   /^(?:echo|printf|logger|grep|egrep|fgrep|pgrep|pkill|killall|man|which|type|test|\[|\[\[|cat|tail|ls|rm|apt|apt-get|systemctl)$/;
 /** How deep nested shells are followed. */
-const DEPTH = 3;
+const MAX_SHELL_DEPTH = 3;
 
 /** A simple command of a line, or of the text of `sh -c` in it. */
 export interface LineCommand extends ShellCommand {
@@ -40,7 +40,7 @@ export interface LineCommand extends ShellCommand {
 export function listLineCommands(
   line: string,
   variables: ReadonlyMap<string, string>,
-  { depth = DEPTH, isRemote = false } = {},
+  { depth = MAX_SHELL_DEPTH, isRemote = false } = {},
 ): ParseResult<LineCommand[]> {
   const commands = parseShellCommands(line, variables);
   if ("fault" in commands) return isToolMentioned(line) ? commands : { value: [] };
@@ -206,5 +206,5 @@ export function applyWrapperPath(
 }
 
 function setUnknownPath(variables: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  return new Map([...variables, ["PATH", UNKNOWN]]);
+  return new Map([...variables, ["PATH", UNKNOWN_VALUE]]);
 }

@@ -1,7 +1,7 @@
 import type { ParseResult } from "../../core/base/text.ts";
 
 /** Placeholder in a word for a value that only the shell can determine: `$(hostname)`, an unset variable. */
-export const UNKNOWN = "\ue000";
+export const UNKNOWN_VALUE = "\ue000";
 
 /** The position of a word in the text: from `start` to `end` (exclusive). */
 interface WordSpan {
@@ -40,7 +40,20 @@ export interface UnknownExpansion {
 type UnknownResolver = (unknown: UnknownExpansion) => string | undefined;
 
 /** Reserved words before a command that are not part of it. */
-const RESERVED = new Set(["!", "{", "}", "if", "then", "elif", "else", "fi", "do", "done", "while", "until"]);
+const RESERVED_WORDS = new Set([
+  "!",
+  "{",
+  "}",
+  "if",
+  "then",
+  "elif",
+  "else",
+  "fi",
+  "do",
+  "done",
+  "while",
+  "until",
+]);
 /** Longest first, as the shell matches them. */
 const OPERATORS = ["&&", "||", ";;", "|&", ";", "|", "&", "(", ")", "\n"];
 const REDIRECTION = /^\d*(?:&>>|&>|>>|<<<|<<-|<<|<>|>&|<&|>\||>|<)/;
@@ -54,22 +67,22 @@ const PATTERN = /^(?:[*?]|\[[^\s\]]+\]|\{(?=\S*(?:,|\.\.)\S*\})|\$(?=['"]))/;
  * assignment.
  */
 const BEFORE_HOME = /^(?:[A-Za-z_]\w*=(?:.*:)?)?$/;
-const LONGEST = 100_000;
+const MAX_TEXT_LENGTH = 100_000;
 
 /**
  * Parses the commands of a line as `sh` does, as far as possible without running it: quotes, backslashes, comments,
- * redirections, given variables, and operators. Unknown values become `UNKNOWN` in the word.
+ * redirections, given variables, and operators. Unknown values become `UNKNOWN_VALUE` in the word.
  * @param variables  by name; the value of an unquoted variable is split into words
- * @param resolveUnknown  returns the replacement for an unknown expansion instead of `UNKNOWN`; it is also called for
+ * @param resolveUnknown  returns the replacement for an unknown expansion instead of `UNKNOWN_VALUE`; it is also called for
  *   patterns
  * @returns the commands that have words; or the error that the shell would report
  */
 export function parseShellCommands(
   text: string,
   variables: ReadonlyMap<string, string>,
-  resolveUnknown: UnknownResolver = ({ kind }) => (kind === "pattern" ? undefined : UNKNOWN),
+  resolveUnknown: UnknownResolver = ({ kind }) => (kind === "pattern" ? undefined : UNKNOWN_VALUE),
 ): ParseResult<ShellCommand[]> {
-  if (text.length > LONGEST) return { fault: "the line is too long" };
+  if (text.length > MAX_TEXT_LENGTH) return { fault: "the line is too long" };
   const commands: ShellCommand[] = [];
   let at = 0;
   let words: string[] = [];
@@ -151,7 +164,7 @@ export function parseShellCommands(
   function readExpansion(kind: "bare" | "quoted", take: (value: string) => void): string | undefined {
     const rest = getRest();
     const start = at;
-    const takeUnknown = () => take(resolveUnknown({ source: text.slice(start, at), kind }) ?? UNKNOWN);
+    const takeUnknown = () => take(resolveUnknown({ source: text.slice(start, at), kind }) ?? UNKNOWN_VALUE);
     if (rest.startsWith("`")) return readQuoted("`", takeUnknown);
     if (rest.startsWith("$(")) return readBracketed("(", ")", takeUnknown);
     const [whole, plain, braced] = /^\$(?:(\w+|[@*#?$!-])|\{(\w+)\})/.exec(rest) ?? [];
@@ -204,7 +217,7 @@ export function parseShellCommands(
 
   function endWord(): void {
     if (word === undefined) return;
-    const isReserved = words.length === 0 && RESERVED.has(word);
+    const isReserved = words.length === 0 && RESERVED_WORDS.has(word);
     if (redirection !== undefined) redirections.push({ operator: redirection, target: word });
     else if (!isReserved) {
       words.push(word);

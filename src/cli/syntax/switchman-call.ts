@@ -19,7 +19,7 @@ export interface SwitchmanCall {
 }
 
 /** Like Perl's Getopt::Long. Options can follow arguments, up to `--`. */
-const SYNTAX: OptionSyntax = {
+const OPTION_SYNTAX: OptionSyntax = {
   tool: "switchman",
   style: "perl",
   isInterspersed: true,
@@ -37,7 +37,7 @@ const SYNTAX: OptionSyntax = {
   createError: createOptionError,
 };
 
-const NAMES = SYNTAX.options.flatMap((text) => text.match(/(?<=--)[a-z-]+/g) ?? []);
+const OPTION_NAMES = OPTION_SYNTAX.options.flatMap((text) => text.match(/(?<=--)[a-z-]+/g) ?? []);
 
 /** Maximum length of a lock name, in bytes. */
 const LONGEST_NAME = 512;
@@ -72,7 +72,7 @@ function collectOptions(words: readonly string[]) {
   const leases = new Map<string, string>();
   const command: string[] = [];
   let takesLock = true;
-  for (const { name, value, source } of parseToolWords(words, SYNTAX)) {
+  for (const { name, value, source } of parseToolWords(words, OPTION_SYNTAX)) {
     // switchman refuses `--group=` but accepts `--group ""`.
     if (name !== undefined && value === "" && source.endsWith("="))
       throw createSwitchmanError(`--${name} needs a value`);
@@ -115,7 +115,7 @@ function createOptionError({ kind, word, typed, inline, names }: OptionFault): U
   const shown = `unknown option ${quoteText(`--${spelled || word.replace(/^(?:--|[-+])/, "")}`)}`;
   if (spelled !== "" && kind === "ambiguous")
     return createSwitchmanError(`${shown}; it could be ${names.map((one) => `--${one}`).join(", ")}`);
-  const hint = findNearest(spelled.toLowerCase(), NAMES);
+  const hint = findNearest(spelled.toLowerCase(), OPTION_NAMES);
   return createSwitchmanError(hint === undefined ? shown : `${shown}; did you mean --${hint}?`);
 }
 

@@ -73,7 +73,7 @@ export interface DetailContext extends ExplainContext {
 }
 
 /** Default number of table rows. Further rows are only counted. */
-const MANY = 10;
+const DEFAULT_MAX_ROWS = 10;
 
 /** Options of a table section. */
 interface DetailTableOptions<T> {
@@ -93,7 +93,7 @@ export function buildDetailTable<T>(
   title: string,
   columns: readonly TableColumn<T>[],
   items: readonly T[],
-  { most = MANY, all, getTarget }: DetailTableOptions<T> = {},
+  { most = DEFAULT_MAX_ROWS, all, getTarget }: DetailTableOptions<T> = {},
 ): Section[] {
   if (items.length === 0) return [];
   const where = all === undefined ? "" : `; all: ${all}`;

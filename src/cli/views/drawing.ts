@@ -104,9 +104,9 @@ const FROM_TOP = [
   [0, 0x01, 0x03, 0x07, 0x47],
   [0, 0x08, 0x18, 0x38, 0xb8],
 ] as const;
-const BRAILLE = 0x2800;
+const FIRST_BRAILLE = 0x2800;
 /** Dots of a cell, one above the other. */
-const STEPS = 4;
+const DOTS_PER_CELL = 4;
 
 /** ASCII characters for a cell that is filled by 0 to 4 quarters. */
 const ASCII_FROM_BOTTOM = " .:|#";
@@ -128,12 +128,12 @@ export function drawArea(
   { perCell }: Pick<DrawingSigns, "perCell">,
 ): string[] {
   const levels = values.map((value) => {
-    const level = most > 0 ? Math.round((value / most) * height * STEPS) : 0;
+    const level = most > 0 ? Math.round((value / most) * height * DOTS_PER_CELL) : 0;
     return value > 0 ? Math.max(1, level) : 0;
   });
   return Array.from({ length: height }, (_, row) => {
-    const below = STEPS * (isHanging ? row : height - 1 - row);
-    const fills = levels.map((level) => Math.max(0, Math.min(STEPS, level - below)));
+    const below = DOTS_PER_CELL * (isHanging ? row : height - 1 - row);
+    const fills = levels.map((level) => Math.max(0, Math.min(DOTS_PER_CELL, level - below)));
     return perCell === 1 ? drawAsciiLine(fills, isHanging) : drawBrailleLine(fills, isHanging);
   });
 }
@@ -148,7 +148,7 @@ function drawBrailleLine(fills: readonly number[], isHanging: boolean): string {
   let line = "";
   for (let at = 0; at < fills.length; at += 2) {
     const dots = (left[fills[at] ?? 0] ?? 0) + (right[fills[at + 1] ?? 0] ?? 0);
-    line += dots === 0 ? " " : String.fromCharCode(BRAILLE + dots);
+    line += dots === 0 ? " " : String.fromCharCode(FIRST_BRAILLE + dots);
   }
   return line;
 }

@@ -9,7 +9,7 @@ import {
   countEntriesBehind,
   type EndpointStatus,
   type KnownMembers,
-  LAG,
+  MAX_LOG_LAG,
   NEARLY_FULL,
 } from "../../site/state/etcd-findings.ts";
 import type { Tone } from "../../site/state/subject.ts";
@@ -165,7 +165,7 @@ export const MEMBER_COLUMNS: readonly TableColumn<MemberRow>[] = [
   createNumberColumn("term", 5, ({ status }) => status?.raftTerm),
   createNumberColumn("index", 5, ({ status }) => status?.raftIndex),
   createNumberColumn("lag", 2, ({ lag }) => lag, {
-    getTone: ({ lag = 0 }) => (lag > LAG ? "problem" : "plain"),
+    getTone: ({ lag = 0 }) => (lag > MAX_LOG_LAG ? "problem" : "plain"),
   }),
   createBytesColumn("db", 2, ({ status }) => status?.dbSize, {
     getTone: ({ status, quota = Number.POSITIVE_INFINITY }) =>

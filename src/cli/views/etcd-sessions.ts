@@ -91,7 +91,7 @@ function findProcess(
 }
 
 /** Keys that the table shows of a session. */
-const SHOWN = 3;
+const MAX_SHOWN_KEYS = 3;
 
 export const SESSION_COLUMNS: readonly TableColumn<SessionRow>[] = [
   createTextColumn("id", 2, formatSessionId, { title: "SESSION", isRandom: true }),
@@ -118,7 +118,7 @@ function formatSessionId({ id }: SessionRow): string {
 }
 
 function formatContents({ contents, keyCount }: SessionRow): string {
-  const shown = contents.slice(0, SHOWN).map(({ key, what }) => what ?? formatKey(key));
+  const shown = contents.slice(0, MAX_SHOWN_KEYS).map(({ key, what }) => what ?? formatKey(key));
   const more = keyCount - shown.length;
   return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }

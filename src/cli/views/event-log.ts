@@ -9,7 +9,7 @@ import {
 } from "./event.ts";
 
 /** Maximum number of events in the log. */
-const LENGTH = 1_000;
+const MAX_LOGGED_EVENTS = 1_000;
 
 /** Events, newest first. */
 export interface EventList {
@@ -63,7 +63,7 @@ export class EventLog implements EventList {
 
   #add(events: readonly SnapshotEvent[]): void {
     if (events.length === 0) return;
-    this.list = [...events, ...this.list].slice(0, LENGTH);
+    this.list = [...events, ...this.list].slice(0, MAX_LOGGED_EVENTS);
   }
 }
 
@@ -74,7 +74,7 @@ export function limitEvents(log: EventLog, until: number): EventList {
 }
 
 /** Number of events, and of the newest runs of each lock among which they are searched. */
-const MOST = 50;
+const MAX_FIRST_EVENTS = 50;
 const OF_EACH_LOCK = 3;
 
 /**
@@ -95,11 +95,11 @@ export function listEarlierEvents(snapshot: Snapshot, wall: number): SnapshotEve
     audit: new Map(pickNewest(records).map(({ id, record }) => [id, record])),
   };
   const events = listEventsBetween(none, some, { from: 0, to: wall });
-  return events.reverse().slice(0, MOST);
+  return events.reverse().slice(0, MAX_FIRST_EVENTS);
 }
 
 function pickNewest<T extends { at: number }>(items: T[]): T[] {
-  return items.sort((a, b) => b.at - a.at).slice(0, MOST);
+  return items.sort((a, b) => b.at - a.at).slice(0, MAX_FIRST_EVENTS);
 }
 
 /** Wall clocks of two snapshots, ms since the epoch. All events are placed between them. */
@@ -109,7 +109,7 @@ interface EventSpan {
 }
 
 /** Maximum number of events. */
-const LIMIT = 200;
+const MAX_LISTED_EVENTS = 200;
 
 /**
  * Lists the events between two snapshots in their most likely order. Clocks of hosts differ, so an instant from a host
@@ -124,7 +124,7 @@ export function listEventsBetween(before: Snapshot, after: Snapshot, span: Event
     ...buildOperatorDrafts(before, after),
   ];
   const timed = sortDrafts(drafts, span);
-  const kept = timed.slice(-LIMIT);
+  const kept = timed.slice(-MAX_LISTED_EVENTS);
   const events = kept.map(toEvent);
   const [first] = events;
   const rest = timed.length - kept.length;

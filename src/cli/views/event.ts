@@ -171,14 +171,20 @@ export function buildOperatorDrafts(before: Snapshot, after: Snapshot): EventDra
   visitChanges(before.audit, after.audit, (_, was, is) => {
     if (is === undefined || was?.outcome === is.outcome) return;
     // The change itself already has an event with more details.
-    if (was === undefined && SHOWN.has(is.action) && effects.has(is.target)) return;
+    if (was === undefined && ACTIONS_WITH_EVENTS.has(is.action) && effects.has(is.target)) return;
     drafts.push(buildAuditDraft(is));
   });
   return drafts;
 }
 
 /** Operator actions whose changes have their own events. */
-const SHOWN = new Set<AuditRecord["action"]>(["drain", "undrain", "group", "resource", "schedule"]);
+const ACTIONS_WITH_EVENTS = new Set<AuditRecord["action"]>([
+  "drain",
+  "undrain",
+  "group",
+  "resource",
+  "schedule",
+]);
 
 function buildDrainedDraft(drain: Drain): EventDraft {
   const { scope, name, by, why, at } = drain;
@@ -226,11 +232,11 @@ function formatMemberChange(
 }
 
 /** Maximum number of names listed. */
-const MOST = 3;
+const MAX_LISTED_NAMES = 3;
 
 function formatNames(sign: "+" | "-", names: readonly string[]): string[] {
-  const more = names.length > MOST ? [`${sign}${names.length - MOST} more`] : [];
-  return [...names.slice(0, MOST).map((name) => `${sign}${shortenOwner(name)}`), ...more];
+  const more = names.length > MAX_LISTED_NAMES ? [`${sign}${names.length - MAX_LISTED_NAMES} more`] : [];
+  return [...names.slice(0, MAX_LISTED_NAMES).map((name) => `${sign}${shortenOwner(name)}`), ...more];
 }
 
 function buildHostDraft(name: string, isGone: boolean): EventDraft {

@@ -173,10 +173,10 @@ const listSearched: <R>(columns: readonly TableColumn<R>[]) => readonly TableCol
 );
 
 /** Minimum length of a run id prefix, as in other commands. */
-const FEWEST = 4;
+const MIN_RUN_PREFIX = 4;
 
 function hasPrefix<R>(columns: readonly TableColumn<R>[], row: R, word: string): boolean {
-  if (word.length < FEWEST) return false;
+  if (word.length < MIN_RUN_PREFIX) return false;
   return columns.some(
     ({ isRandom, formatCell }) => isRandom && formatCell(row, 0).toLowerCase().startsWith(word),
   );
@@ -221,9 +221,9 @@ type FilterWord = { isInverse: boolean } & (
 const FIELD = new RegExp(`(${FIELDS.join("|")}):`, "iy");
 const COMPARISON = /([a-z][a-z0-9-]*):(>=|<=|>|<|=)(\S*)/iy;
 /** `/…/`, with `/` in a class or behind a backslash. Each letter fits one alternative only, so it takes linear time. */
-const SLASHED = /\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/(?=\s|$)/sy;
-const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
-const BARE = /\S*/y;
+const SLASHED_PATTERN = /\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/(?=\s|$)/sy;
+const QUOTED_WORD = /"((?:[^"\\]|\\.)*)"/sy;
+const BARE_WORD = /\S*/y;
 
 /**
  * Splits a filter into words. Each may begin with `!`, and then with a field and a colon. It is a word, `"a quoted
@@ -255,9 +255,9 @@ function splitFilterWords(text: string): ParseResult<FilterWord[]> {
       continue;
     }
     const field = accept(FIELD)?.[1]?.toLowerCase() as FilterField | undefined;
-    const slashed = accept(SLASHED);
+    const slashed = accept(SLASHED_PATTERN);
     const quoted = slashed === null && text[at] === '"';
-    const found = slashed ?? accept(quoted ? QUOTED : BARE);
+    const found = slashed ?? accept(quoted ? QUOTED_WORD : BARE_WORD);
     if (found === null) return { fault: `a quote is not closed: ${quoteText(text.slice(at))}` };
     const [whole, inside = whole] = found;
     const value = quoted ? inside.replaceAll(/\\(["\\])/g, "$1") : inside;

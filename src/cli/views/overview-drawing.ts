@@ -40,19 +40,19 @@ interface OverviewForm {
 }
 
 /** Where the height does not matter. */
-const USUAL: OverviewForm = { heights: [4, 3], items: 5, hasBlanks: true };
+const DEFAULT_FORM: OverviewForm = { heights: [4, 3], items: 5, hasBlanks: true };
 /** Largest first. */
 const FORMS: readonly OverviewForm[] = [
   { heights: [9, 6], items: MOST_OVERVIEW_ITEMS, hasBlanks: true },
   { heights: [6, 4], items: 8, hasBlanks: true },
-  USUAL,
+  DEFAULT_FORM,
   { heights: [4, 3], items: 5, hasBlanks: false },
   { heights: [3, 2], items: 4, hasBlanks: false },
   { heights: [2, 2], items: 3, hasBlanks: false },
   { heights: [2, 1], items: 2, hasBlanks: false },
 ];
 /** Width from which three lists stand side by side. */
-const WIDE = 120;
+const MIN_WIDE_COLUMNS = 120;
 /** Maximum lines of the hosts. */
 const MOST_HOST_LINES = 4;
 
@@ -61,7 +61,7 @@ const MOST_HOST_LINES = 4;
  * @param rows  lines to fill: as much as fits is shown, and the graph takes what is left; undefined for the usual form
  */
 export function drawOverview(overview: Overview, look: OverviewLook, rows?: number): Drawing {
-  if (rows === undefined) return drawForm(overview, look, USUAL);
+  if (rows === undefined) return drawForm(overview, look, DEFAULT_FORM);
   let lines: Drawing = [];
   for (const form of FORMS) {
     lines = drawForm(overview, look, form);
@@ -252,7 +252,7 @@ function drawHostLevels(hosts: readonly HostLoad[], width: number, signs: Drawin
 }
 
 /** The smallest value of a graph that is drawn. */
-const LEAST = 0.01;
+const MIN_DRAWN_VALUE = 0.01;
 const FAILURES_NOTE: readonly TextSpan[] = [
   { text: ", ", role: "quiet" },
   { text: "failures", role: "problem" },
@@ -267,7 +267,7 @@ function drawActivity(
   const { waiters, failures, from, until } = activity;
   const bad = failures.map((count) => count > 0);
   // A run that failed at once has held for no time, and is seen all the same.
-  const holders = activity.holders.map((value, at) => (bad[at] ? Math.max(LEAST, value) : value));
+  const holders = activity.holders.map((value, at) => (bad[at] ? Math.max(MIN_DRAWN_VALUE, value) : value));
   const graph = drawGraph([holders, waiters], { heights, tones: ["accent", "waiting"], bad }, signs);
   const columns = countGraphValues(width, signs) / signs.perCell;
   const indent = " ".repeat(width - columns);
@@ -285,7 +285,7 @@ function drawActivity(
 
 /** Draws the lists, side by side as far as there is room. */
 function drawLists(lists: Overview, look: OverviewLook): Drawing[] {
-  const count = look.width >= WIDE ? 3 : 2;
+  const count = look.width >= MIN_WIDE_COLUMNS ? 3 : 2;
   const width = Math.floor((look.width - 2 * (count - 1)) / count);
   const part = { ...look, width };
   const beside = [drawQueues(lists, part), drawNextRuns(lists, part)].map((lines) => ({ lines, width }));

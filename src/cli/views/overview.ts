@@ -118,7 +118,7 @@ interface OverviewOptions {
   problems?: number;
 }
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Maximum items of each list. */
 export const MOST_OVERVIEW_ITEMS = 12;
 
@@ -128,7 +128,7 @@ export const MOST_OVERVIEW_ITEMS = 12;
  * @param wall  wall clock, ms since the epoch
  */
 export function buildOverview(snapshot: Snapshot, wall: number, options: OverviewOptions = {}): Overview {
-  const { span = HOUR, buckets = 60, etcd } = options;
+  const { span = HOUR_MS, buckets = 60, etcd } = options;
   const { problems = findProblems(snapshot, wall).length } = options;
   const viewContext = buildViewContext(snapshot, wall);
   const rows = buildHostRows(snapshot, viewContext).sort((a, b) => (a.fqdn < b.fqdn ? -1 : 1));

@@ -476,7 +476,7 @@ function findPostponedProblems({ id, due }: ScheduleRow): Problem[] {
 }
 
 /** Maximum number of late schedules with their own problem. More become one problem, because they have one cause. */
-const MANY = 10;
+const MAX_SINGLE_PROBLEMS = 10;
 
 /** Finds schedules that are due and can run, but no worker starts them. None during a drain of everything. */
 function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: ProblemInputs): Problem[] {
@@ -497,9 +497,9 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
       : [],
   );
   late.sort((a, b) => b.over - a.over);
-  const isMany = late.length > MANY;
+  const isMany = late.length > MAX_SINGLE_PROBLEMS;
   return late
-    .slice(0, isMany ? 1 : MANY)
+    .slice(0, isMany ? 1 : MAX_SINGLE_PROBLEMS)
     .map(({ id, over, needs, isAgain }) =>
       createFailure(
         "late",

@@ -559,17 +559,17 @@ function computeQueueState(
 }
 
 /** Signs from low to high. The lowest one is also for zero. */
-const [SIGNS, ASCII_SIGNS] = ["▁▂▃▅▇", "_.-=#"];
+const [LEVEL_SIGNS, ASCII_LEVEL_SIGNS] = ["▁▂▃▅▇", "_.-=#"];
 
 /** Number of runs in a cell of a table. */
-const FEW = 12;
+const MAX_RUNS_IN_CELL = 12;
 
 /** The durations whose course is shown. */
 type TrendField = "held" | "waited";
 
 /** Draws values as bars, relative to the largest. @param values  the oldest first */
 export function renderSparkline(values: readonly number[], isAscii = false): string {
-  const signs = isAscii ? ASCII_SIGNS : SIGNS;
+  const signs = isAscii ? ASCII_LEVEL_SIGNS : LEVEL_SIGNS;
   const most = Math.max(0, ...values);
   const last = signs.length - 1;
   return values
@@ -583,7 +583,7 @@ export function renderTrendCell(
   field: TrendField,
   isAscii = false,
 ): string {
-  return renderSparkline(listDurations(runs?.slice(0, FEW) ?? [], field), isAscii);
+  return renderSparkline(listDurations(runs?.slice(0, MAX_RUNS_IN_CELL) ?? [], field), isAscii);
 }
 
 /** Draws all runs of a history, with the shortest, median and longest. Undefined with fewer than two runs. */

@@ -18,7 +18,7 @@ import {
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { formatExpectation, getExpectation } from "../../schedule/expectation.ts";
 import { canHandle } from "../../schedule/handler-types.ts";
-import { BOOT, explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
+import { BOOT_PLAN, explainPlan, formatCronText, MANUAL_PLAN, parsePlan } from "../../schedule/plan.ts";
 import {
   type DueState,
   type LastOccurrence,
@@ -402,7 +402,7 @@ interface CachedScheduleRow {
 
 /** Rows of unchanged schedules, by stored definition: there may be 100,000. */
 const cachedRows = new WeakMap<object, CachedScheduleRow>();
-const NONE: readonly Execution[] = [];
+const NO_EXECUTIONS: readonly Execution[] = [];
 
 /** Builds the rows of all schedules. Returns the same array until a row changes. `wall`: ms since the epoch. */
 export function buildScheduleRows(
@@ -423,7 +423,7 @@ export function buildScheduleRows(
   for (const [id, kept] of schedules) {
     const one = buildRow(id, kept, {
       due: dues.get(id),
-      executions: executions.get(id) ?? NONE,
+      executions: executions.get(id) ?? NO_EXECUTIONS,
       served,
       calendars,
       wall,
@@ -441,7 +441,13 @@ function findScheduleRow(snapshot: Snapshot, id: string, wall: number): Schedule
   const kept = schedules.get(id);
   if (kept === undefined) return undefined;
   const served = createServedPredicate(snapshot, buildGroupMembers(snapshot));
-  const inputs = { due: dues.get(id), executions: executions.get(id) ?? NONE, served, calendars, wall };
+  const inputs = {
+    due: dues.get(id),
+    executions: executions.get(id) ?? NO_EXECUTIONS,
+    served,
+    calendars,
+    wall,
+  };
   return buildRow(id, kept, inputs).row;
 }
 
@@ -580,7 +586,7 @@ function listRowStates(
 /** Whether a schedule without a next time may run again: it is triggered, or its hosts boot. */
 function canRunAgain(definition: Definition | undefined, wall: number): boolean {
   const { cron, end = wall } = definition ?? {};
-  return cron === MANUAL || (cron === BOOT && end >= wall);
+  return cron === MANUAL_PLAN || (cron === BOOT_PLAN && end >= wall);
 }
 
 /** A run that should take at most so long, ms. */
@@ -864,7 +870,7 @@ function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section
 }
 
 /** Number of occurrences shown. */
-const COUNT = 5;
+const SHOWN_OCCURRENCES = 5;
 
 /** Builds the table of the next occurrences, with notes on clock changes (daylight saving time) and excluded days. */
 function buildUpcomingTable(
@@ -879,7 +885,7 @@ function buildUpcomingTable(
   const { end = Number.POSITIVE_INFINITY } = definition;
   const found = listUpcoming(definition, calendars, {
     after: first - 1,
-    count: COUNT,
+    count: SHOWN_OCCURRENCES,
     since: Math.min(first, wall),
   });
   const columns: TableColumn<UpcomingOccurrence>[] = [

@@ -57,7 +57,7 @@ function compare(a: string | number | bigint, b: string | number | bigint): numb
 }
 
 /** If more than this part of the rows is new, everything is sorted. */
-const MANY = 1 / 4;
+const MAX_NEW_SHARE = 1 / 4;
 
 /** A weighted row, and the update that last contained it. */
 interface PlacedRow<R> extends WeightedRow<R> {
@@ -87,7 +87,8 @@ export class SortedRows<R extends object> {
     this.#update += 1;
     const added = this.#place(rows, this.#weigh).sort(this.#compare);
     this.#removeOthers();
-    if (added.length > MANY * rows.length) this.#sorted = [...this.#sorted, ...added].sort(this.#compare);
+    if (added.length > MAX_NEW_SHARE * rows.length)
+      this.#sorted = [...this.#sorted, ...added].sort(this.#compare);
     else this.#merge(added);
     return this.#sorted.map(({ row }) => row);
   }

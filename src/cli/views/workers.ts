@@ -39,7 +39,7 @@ export const workersView: SnapshotView<WorkerRow> = {
     createOwnerColumn("who", 1, formatWorkerOwner, { title: "WORKER" }),
     createTextColumn("state", 1, (row) => listStates(row)[0], {
       isMarked: true,
-      getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
+      getTone: (row) => (listStates(row).some((state) => BAD_CLOCK_STATES.has(state)) ? "problem" : "held"),
     }),
     createRightColumn("running", 1, ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`, {
       title: "RUNS",
@@ -99,14 +99,14 @@ export const workersView: SnapshotView<WorkerRow> = {
     ),
     "fault?": describeText("why its record cannot be read", "fault"),
   }),
-  getChangeKey: ({ id, running, record: { host, clock, types, isJoining, isLeaving } = NOBODY, fault }) =>
+  getChangeKey: ({ id, running, record: { host, clock, types, isJoining, isLeaving } = NO_HOSTS, fault }) =>
     JSON.stringify([id, host, running, clock, types, isJoining, isLeaving, fault]), // its time changes every few seconds
   buildRows: buildWorkerRows,
   empty: "No workers yet. Start one: signalbox worker",
 };
 
-const NOBODY: Partial<WorkerRecord> = {};
-const BAD: ReadonlySet<string> = new Set(["malformed", "refuses", "warns"]);
+const NO_HOSTS: Partial<WorkerRecord> = {};
+const BAD_CLOCK_STATES: ReadonlySet<string> = new Set(["malformed", "refuses", "warns"]);
 
 /** Rows of unchanged worker records. */
 const cachedRows = new WeakMap<StoredWorker, WorkerRow>();

@@ -18,7 +18,7 @@ const LEAST_PATIENCE = 90_000;
  * Maximum number of attempts. The holder may change between reading and resetting; the tools delete the lock of any
  * holder.
  */
-const ATTEMPTS = 5;
+const MAX_RESET_ATTEMPTS = 5;
 /** Settings that apply only to runs. */
 const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExitCode"];
 
@@ -53,7 +53,7 @@ export async function resetLock(
     for (const line of output) log.debug(line.trim());
     if (code === EXIT.ok) return CRONLOCK_CODES.refused;
     if (code > 128) return code; // ended by a signal
-    if (code !== EXIT.changed || attempt === ATTEMPTS)
+    if (code !== EXIT.changed || attempt === MAX_RESET_ATTEMPTS)
       throw new SignalboxError(code, `the lock ${parsed.lock} was not reset: ${output.join(" ").trim()}`);
   }
 }

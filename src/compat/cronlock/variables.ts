@@ -145,10 +145,10 @@ export interface ShellFile {
   assignments: readonly Assignment[];
 }
 
-const NAME = /^[A-Za-z_]\w*/;
+const VARIABLE_NAME = /^[A-Za-z_]\w*/;
 /** Matches `$NAME`, `${NAME}` and `${NAME:-other}`. */
 const EXPANSION = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^{}$`"'\\\n]*))?\})/;
-const UNDERSTOOD = 'only assignments such as CRONLOCK_HOST="etcd1.example.com" are understood here';
+const UNDERSTOOD_LINES = 'only assignments such as CRONLOCK_HOST="etcd1.example.com" are understood here';
 
 /**
  * Parses a file that cronlock sources: assignments with shell quotes, `export`, comments, and `$NAME` of earlier
@@ -196,11 +196,11 @@ class ShellFileParser {
 
   #parseAssignment(isExport: boolean): void {
     const start = this.#at;
-    const [name] = NAME.exec(this.#getRest()) ?? [];
-    if (name === undefined) throw this.#createError(UNDERSTOOD);
+    const [name] = VARIABLE_NAME.exec(this.#getRest()) ?? [];
+    if (name === undefined) throw this.#createError(UNDERSTOOD_LINES);
     this.#at += name.length;
     if (isExport && /^(?:[\s;]|$)/.test(this.#getRest())) return this.#markExported(name);
-    if (this.#text[this.#at] !== "=") throw this.#createError(UNDERSTOOD);
+    if (this.#text[this.#at] !== "=") throw this.#createError(UNDERSTOOD_LINES);
     this.#at += 1;
     const value = this.#parseWord();
     this.#values.set(name, value);
@@ -229,7 +229,7 @@ class ShellFileParser {
     if (char === '"') return this.#parseDoubleQuoted();
     if (char === "$") return this.#parseExpansion();
     if (/[`|&<>()]/.test(char))
-      throw this.#createError(`${JSON.stringify(char)} is not understood; ${UNDERSTOOD}`);
+      throw this.#createError(`${JSON.stringify(char)} is not understood; ${UNDERSTOOD_LINES}`);
     if (char !== "\\") return this.#readChars(1);
     this.#at += 1;
     const next = this.#readChars(1);
@@ -265,7 +265,7 @@ class ShellFileParser {
    */
   #parseQuotedPiece(char: string): string {
     if (char === "$") return this.#parseExpansion();
-    if (char === "`") throw this.#createError(`"\`" is not understood; ${UNDERSTOOD}`);
+    if (char === "`") throw this.#createError(`"\`" is not understood; ${UNDERSTOOD_LINES}`);
     if (char !== "\\") return this.#readChars(1);
     const pair = this.#readChars(2);
     if (pair === "\\\n") return "";
@@ -276,7 +276,7 @@ class ShellFileParser {
     const match = EXPANSION.exec(this.#getRest());
     if (match === null)
       throw this.#createError(
-        `of "$" only $NAME, \${NAME} and \${NAME:-TEXT} are understood: the file is read, never run`,
+        `of "$" only $NAME, \${VARIABLE_NAME} and \${VARIABLE_NAME:-TEXT} are understood: the file is read, never run`,
       );
     this.#at += match[0].length;
     const value = this.#values.get(match[1] ?? match[2] ?? "") ?? "";

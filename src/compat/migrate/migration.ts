@@ -81,10 +81,10 @@ function listOffsets(line: string, start: number): number[] {
 /**
  * First mark character, and maximum number of marks. A mark replaces an expansion that only the shell can evaluate.
  */
-const FIRST = 0xe001;
-const MOST = 0x3fe;
+const FIRST_MARK = 0xe001;
+const MAX_MARKS = 0x3fe;
 const MARK = /[\ue001-\ue3ff]/g;
-const SHIFTED = /[\ue401-\ue7ff]/g;
+const SHIFTED_MARK = /[\ue401-\ue7ff]/g;
 
 /** Whether a text contains characters that could be confused with marks. */
 export function hasPrivateUseCharacters(text: string): boolean {
@@ -100,13 +100,13 @@ export class Markers {
 
   /** @returns the mark character */
   add = (unknown: UnknownExpansion): string => {
-    if (this.#known.length >= MOST) throw new UntranslatableError("it has too many variables");
+    if (this.#known.length >= MAX_MARKS) throw new UntranslatableError("it has too many variables");
     this.#known.push(unknown);
-    return String.fromCharCode(FIRST + this.#known.length - 1);
+    return String.fromCharCode(FIRST_MARK + this.#known.length - 1);
   };
 
   get(mark: string): UnknownExpansion | undefined {
-    return this.#known[mark.charCodeAt(0) - FIRST];
+    return this.#known[mark.charCodeAt(0) - FIRST_MARK];
   }
 
   /** Replaces marks with their source text, for messages. */
@@ -153,5 +153,5 @@ export function shiftMarks(text: string): string {
 }
 
 export function unshiftMarks(text: string): string {
-  return text.replace(SHIFTED, (mark) => String.fromCharCode(mark.charCodeAt(0) - 0x400));
+  return text.replace(SHIFTED_MARK, (mark) => String.fromCharCode(mark.charCodeAt(0) - 0x400));
 }

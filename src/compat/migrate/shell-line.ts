@@ -18,16 +18,20 @@ interface ShellRewrite {
   notes: readonly string[];
 }
 
-const NOTHING: ShellRewrite = { edits: [], tools: [], notes: [] };
+const NO_EDITS: ShellRewrite = { edits: [], tools: [], notes: [] };
 /** Maximum depth of nested shells. */
-const DEPTH = 3;
+const MAX_SHELL_DEPTH = 3;
 
 /**
  * Builds the edits for every tool in a line that cron passes to the shell. @throws UntranslatableError if the line
  * must stay as it is
  */
-export function rewriteShell(text: string, context: TranslationContext, depth = DEPTH): ShellRewrite {
-  if (!hasToolName(text) && !text.includes("signalbox")) return NOTHING;
+export function rewriteShell(
+  text: string,
+  context: TranslationContext,
+  depth = MAX_SHELL_DEPTH,
+): ShellRewrite {
+  if (!hasToolName(text) && !text.includes("signalbox")) return NO_EDITS;
   if (hasPrivateUseCharacters(text) || [...context.variables.values()].some(hasPrivateUseCharacters))
     throw new UntranslatableError("it contains private-use characters");
   const markers = new Markers();
@@ -169,23 +173,24 @@ function checkUnknownProgram(words: readonly string[], markers: Markers): ShellR
   const program = unwrapCommand(words).program;
   const start = findNextTool(words, program + 1);
   const isSpoken = NON_STARTING_PROGRAMS.test(getBaseName(words[program] ?? ""));
-  if (start === undefined || start.tool === "run" || isSpoken || start.at + 1 >= words.length) return NOTHING;
+  if (start === undefined || start.tool === "run" || isSpoken || start.at + 1 >= words.length)
+    return NO_EDITS;
   const name = markers.restoreSource(getBaseName(words[program] ?? ""));
   throw new UntranslatableError(`whether ${name} starts ${start.tool} is not known`);
 }
 
-const PRIVATE = ", which is not exported";
+const NOT_EXPORTED = ", which is not exported";
 /** Matches programs that may start a tool with a different environment. */
-const APART = /(?:^|\/)(?:sudo|doas|env)$/;
+const ENVIRONMENT_CHANGERS = /(?:^|\/)(?:sudo|doas|env)$/;
 /** Builtins after which the value of a variable is unknown. */
-const CHANGING = /^(?:unset|read|readonly|declare|typeset|local)$/;
+const CHANGING_BUILTINS = /^(?:unset|read|readonly|declare|typeset|local)$/;
 
 /** Lists variables that the line itself changes, so that their values in the crontab do not apply. */
 function findChangedVariables(commands: readonly ShellCommand[]): ReadonlySet<string> {
   const names = commands.flatMap(({ words }) => {
     const [first = "", ...rest] = words;
     if (first === "for") return rest.slice(0, 1);
-    if (first === "export" || CHANGING.test(first)) return rest.map(getVariableName);
+    if (first === "export" || CHANGING_BUILTINS.test(first)) return rest.map(getVariableName);
     return words.every((word) => ASSIGNMENT.test(word)) ? words.map(getVariableName) : [];
   });
   return new Set(names);
@@ -214,7 +219,7 @@ class PrecedingCommands {
     if (first === "." || first === "source" || first === "eval")
       this.#sources.push(`${first} ${rest.join(" ")}`);
     else if (first === "export") for (const word of rest) this.#applyExport(word);
-    else if (CHANGING.test(first))
+    else if (CHANGING_BUILTINS.test(first))
       for (const word of rest) this.#changes.set(getVariableName(word), `${first} ${word}`);
     else if (words.every((word) => ASSIGNMENT.test(word)))
       for (const word of words) this.#applyAssignment(word);
@@ -238,13 +243,14 @@ class PrecedingCommands {
   #applyExport(word: string): void {
     const name = getVariableName(word);
     this.#exported.add(name);
-    if (word.includes("=") || this.#changes.get(name)?.endsWith(PRIVATE) === true) this.#changes.delete(name);
+    if (word.includes("=") || this.#changes.get(name)?.endsWith(NOT_EXPORTED) === true)
+      this.#changes.delete(name);
   }
 
   /** Records an assignment. A shell does not pass on variables that are not exported. */
   #applyAssignment(word: string): void {
     const name = getVariableName(word);
-    if (!this.#exported.has(name)) this.#changes.set(name, `${word}${PRIVATE}`);
+    if (!this.#exported.has(name)) this.#changes.set(name, `${word}${NOT_EXPORTED}`);
   }
 }
 
@@ -259,7 +265,7 @@ function checkVariablesReach(
   variables: ReadonlyMap<string, string>,
 ): void {
   const own = OWN_VARIABLES[tool];
-  const at = words.findIndex((word) => APART.test(word));
+  const at = words.findIndex((word) => ENVIRONMENT_CHANGERS.test(word));
   const listAssigned = (some: readonly string[]) =>
     some.filter((word) => ASSIGNMENT.test(word)).map(getVariableName);
   const [outside, inside] = [listAssigned(words.slice(0, at)), listAssigned(words.slice(at + 1))];

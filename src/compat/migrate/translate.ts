@@ -241,20 +241,20 @@ function findFault(words: readonly string[]): string | undefined {
 }
 
 /** Flags for the address of etcd and the login, except the one without a value. */
-const CONNECTION = /^--(?:endpoints|user|cacert|cert|key)$/;
-const SWITCH = "--insecure-skip-tls-verify";
+const CONNECTION_FLAGS = /^--(?:endpoints|user|cacert|cert|key)$/;
+const INSECURE_FLAG = "--insecure-skip-tls-verify";
 /** Tools whose configuration names a server other than etcd before the migration. */
-const FOREIGN: readonly string[] = ["cronlock", "golock", "zoo-locked"];
+const FOREIGN_TOOLS: readonly string[] = ["cronlock", "golock", "zoo-locked"];
 
 /** Variables of cronlock for its server and the login. */
-const SERVER = /^CRONLOCK_(?:HOST|PORT|AUTH|TLS|TLS_SKIP_VERIFY|USE_SENTINEL|SENTINEL_\w+)$/;
+const SERVER_VARIABLES = /^CRONLOCK_(?:HOST|PORT|AUTH|TLS|TLS_SKIP_VERIFY|USE_SENTINEL|SENTINEL_\w+)$/;
 const SERVER_LINE = /^[ \t]*(?:export[ \t]+)?(CRONLOCK_\w+)=.*$/gm;
 
 /** Removes the settings of the tool's server if `noConnection` is set, because that server may not be etcd. */
 function removeServerSettings(context: TranslationContext): TranslationContext {
   if (!context.noConnection) return context;
-  const variables = new Map([...context.variables].filter(([name]) => !SERVER.test(name)));
-  const removeLine = (line: string, name: string) => (SERVER.test(name) ? "" : line);
+  const variables = new Map([...context.variables].filter(([name]) => !SERVER_VARIABLES.test(name)));
+  const removeLine = (line: string, name: string) => (SERVER_VARIABLES.test(name) ? "" : line);
   const files = { get: (path: string) => context.files.get(path)?.replace(SERVER_LINE, removeLine) };
   return { ...context, variables, files };
 }
@@ -269,10 +269,12 @@ function applyConnectionOptions(
   const at = options.indexOf("--endpoints");
   if (noConnection) {
     const isLeft = (word: string, index: number) =>
-      !CONNECTION.test(word) && !CONNECTION.test(options[index - 1] ?? "") && word !== SWITCH;
+      !CONNECTION_FLAGS.test(word) &&
+      !CONNECTION_FLAGS.test(options[index - 1] ?? "") &&
+      word !== INSECURE_FLAG;
     return { options: options.filter(isLeft), command, notes: asRun.notes };
   }
-  if (at < 0 || !FOREIGN.includes(tool)) return asRun;
+  if (at < 0 || !FOREIGN_TOOLS.includes(tool)) return asRun;
   const note = `${options[at + 1]} is used as etcd's address; if it is the address of another server, use --no-connection, and signalbox's own configuration applies`;
   return { ...asRun, notes: [...asRun.notes, note] };
 }

@@ -52,7 +52,7 @@ interface UsageMistake {
 }
 
 /** Like Ruby's OptionParser: options may be at any position up to `--`. */
-const SYNTAX: OptionSyntax = {
+const OPTION_SYNTAX: OptionSyntax = {
   tool: "perfectsched",
   isInterspersed: true,
   options: [
@@ -69,7 +69,7 @@ const SYNTAX: OptionSyntax = {
   ],
   createError: createOptionError,
 };
-const INTEGERS = ["delay", "start", "at"];
+const INTEGER_OPTIONS = ["delay", "start", "at"];
 
 type OptionValues = ReadonlyMap<string, readonly string[]>;
 
@@ -81,11 +81,11 @@ export function parsePerfectschedLine(
   const values = new Map<string, string[]>();
   const rest: string[] = [];
   try {
-    for (const { name, value, source } of parseToolWords(words, SYNTAX)) {
+    for (const { name, value, source } of parseToolWords(words, OPTION_SYNTAX)) {
       if (name === "help" || name === "version") return { shows: name };
       if (name === undefined) rest.push(value);
       else {
-        const text = INTEGERS.includes(name) ? String(parseRubyInteger(value, source)) : value;
+        const text = INTEGER_OPTIONS.includes(name) ? String(parseRubyInteger(value, source)) : value;
         values.set(name, [...(values.get(name) ?? []), text]);
       }
     }
@@ -208,12 +208,19 @@ export interface PerfectschedConfig {
 }
 
 /** Keys of the original for its database table. */
-const BACKEND = ["type", "url", "table", "sslca"] as const;
-const OWN = [...BACKEND, "timezone", "log", "handlers", "retry_wait", ...CONNECTION_SETTINGS] as const;
+const BACKEND_KEYS = ["type", "url", "table", "sslca"] as const;
+const OWN_KEYS = [
+  ...BACKEND_KEYS,
+  "timezone",
+  "log",
+  "handlers",
+  "retry_wait",
+  ...CONNECTION_SETTINGS,
+] as const;
 /** Keys of workers that have a different effect here. A worker reports them itself if it reads the file. */
-const WORKERS = ["poll_interval", "alive_time", "max_acquire"] as const;
+const WORKER_KEYS = ["poll_interval", "alive_time", "max_acquire"] as const;
 /** Keys of the file that only a worker reads. */
-const MORE = ["concurrency", "tags", "retryWait", "metrics", "hooks", "commands"] as const;
+const WORKER_FILE_KEYS = ["concurrency", "tags", "retryWait", "metrics", "hooks", "commands"] as const;
 
 /**
  * Reads a configuration file keyed by environment.
@@ -239,7 +246,7 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
         ? { file: resolve(dirname(file), getText("handlers") ?? "") }
         : undefined,
     retryWait: parseRetryWait(section),
-    keys: OWN,
+    keys: OWN_KEYS,
     notes: [...buildBackendNotes(section, settings, env), ...buildUnknownKeyNotes(section)],
   };
 }
@@ -333,7 +340,7 @@ function buildBackendNotes(
 
 /** Builds notes about unknown keys that resemble a known one. Other unknown keys are ignored, as in the original. */
 function buildUnknownKeyNotes({ sheet, environment, fields }: ConfigSection): string[] {
-  const known = [...OWN, ...WORKERS, ...MORE];
+  const known = [...OWN_KEYS, ...WORKER_KEYS, ...WORKER_FILE_KEYS];
   return Object.keys(fields).flatMap((key) => {
     const meant = (known as readonly string[]).includes(key) ? undefined : findNearest(key, known);
     if (meant === undefined) return [];

@@ -18,9 +18,9 @@ import {
 } from "./options.ts";
 
 /** Exit code for all errors. */
-const FAILED = 1;
+const FAILED_EXIT_CODE = 1;
 /** Exit codes above this are those of signals. */
-const SIGNALLED = 128;
+const SIGNAL_EXIT_BASE = 128;
 
 export const execute: CommandExecutor = async (call, io) => {
   const line = parsePerfectschedLine(call.args, io.env.RAILS_ENV);
@@ -31,15 +31,15 @@ export const execute: CommandExecutor = async (call, io) => {
     }
     if ("usage" in line) {
       io.writeOutput(line.why === undefined ? USAGE : `${USAGE}\nerror: ${clean(line.why)}\n`);
-      return FAILED;
+      return FAILED_EXIT_CODE;
     }
     const setup = readPerfectschedConfig(line.config, line.environment, io.env);
     for (const note of setup.notes) writeMessage(io, `note: ${note}`);
     const code = await runPerfectsched({ line, setup, io });
-    return code === 0 || code > SIGNALLED ? code : FAILED;
+    return code === 0 || code > SIGNAL_EXIT_BASE ? code : FAILED_EXIT_CODE;
   } catch (error) {
     writeMessage(io, formatError(error, "command" in line ? line.command : undefined));
-    return FAILED;
+    return FAILED_EXIT_CODE;
   }
 };
 

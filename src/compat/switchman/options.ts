@@ -208,7 +208,7 @@ function createValueError(where: string, key: string, value: unknown, wanted: st
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type SwitchmanLevel = (typeof LEVELS)[number];
 
-const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
+const SHORT_OPTIONS: Readonly<Record<string, SwitchmanLevel>> = {
   warn: "warning",
   err: "error",
   crit: "critical",
@@ -217,7 +217,10 @@ const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
 
 /** Finds a level by its name or its short name. */
 function findSwitchmanLevel(name: string): SwitchmanLevel | undefined {
-  return LEVELS.find((level) => level === name) ?? (Object.hasOwn(SHORT, name) ? SHORT[name] : undefined);
+  return (
+    LEVELS.find((level) => level === name) ??
+    (Object.hasOwn(SHORT_OPTIONS, name) ? SHORT_OPTIONS[name] : undefined)
+  );
 }
 
 /** Whether `level` is at least as high as `least`. */

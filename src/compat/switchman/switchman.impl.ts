@@ -30,10 +30,10 @@ import {
   type SwitchmanLevel,
   type SwitchmanOptions,
 } from "./options.ts";
-import { DIED, switchman } from "./switchman.ts";
+import { DIED_EXIT_CODE, switchman } from "./switchman.ts";
 
 /** The version of switchman that is emulated. */
-const LIKE = "1.16";
+const EMULATED_VERSION = "1.16";
 
 export const execute: CommandExecutor = async ({ args }, io) => {
   try {
@@ -41,7 +41,7 @@ export const execute: CommandExecutor = async ({ args }, io) => {
     return call.asks === undefined ? await runSwitchman(call, io) : await printHelpOrVersion(call.asks, io);
   } catch (error) {
     io.writeError(`switchman: ${clean(explainError(error).message.replace(/^switchman: /, ""))}\n`);
-    return DIED;
+    return DIED_EXIT_CODE;
   }
 };
 
@@ -49,7 +49,7 @@ export const execute: CommandExecutor = async ({ args }, io) => {
 async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
   const { renderCommandHelp, computeHelpWidth } = await import("../../cli/frame/command-line/help.ts");
   if (asks === "help") io.writeOutput(renderCommandHelp(switchman, computeHelpWidth(io.terminal)));
-  else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
+  else io.writeOutput(`switchman ${EMULATED_VERSION} (signalbox ${VERSION})\n`);
   return EXIT.undone;
 }
 
@@ -131,13 +131,13 @@ function reportRefusal(
       return EXIT.ok;
     case "timeout":
       log.write("critical", "Reached timeout while waiting for resources");
-      return DIED;
+      return DIED_EXIT_CODE;
     case "unmet": // switchman has no conditions
     case "evicted":
     case "gone":
     case "lapsed":
       log.write("critical", "Lost position in queue");
-      return DIED;
+      return DIED_EXIT_CODE;
   }
 }
 
@@ -150,7 +150,7 @@ export function reportSwitchmanFailure(
   const { exitCode, message } = explainError(error);
   const code = error instanceof SignalboxError ? FAILED_START[exitCode] : undefined;
   log.write("critical", code === undefined ? message : `Failed to exec <${command.join(" ")}>: ${message}`);
-  return code ?? DIED;
+  return code ?? DIED_EXIT_CODE;
 }
 
 /** Builds the run of a switchman line. @throws ConfigError if no endpoints are configured */

@@ -1,7 +1,7 @@
 import { declareCommand } from "../../cli/frame/command.ts";
 
 /** Exit code of Perl's `die`. */
-export const DIED = 255;
+export const DIED_EXIT_CODE = 255;
 
 export const switchman = declareCommand({
   id: "switchman",
@@ -22,7 +22,7 @@ export const switchman = declareCommand({
   ],
   args: { COMMAND: "the command to run, best after --", "[ARG...]": "its arguments" },
   takesWords: true,
-  failure: DIED,
+  failure: DIED_EXIT_CODE,
   flags: {
     "-c, --config FILE":
       "JSON with prefix, zkhosts, etcdhosts, etcdprefix, logfile, loglevel, termination_timeout," +

@@ -19,7 +19,7 @@ import {
   parseZooLockedOptions,
   type ZooLockedOptions,
 } from "./options.ts";
-import { INVALID } from "./zoo-locked.ts";
+import { INVALID_EXIT_CODE } from "./zoo-locked.ts";
 
 /** ENOENT, the exit code if a host's name does not resolve. */
 const UNKNOWN_HOST = 2;
@@ -98,7 +98,7 @@ function toExitCode(code: number): number {
   const passedOver: number[] = [EXIT.unreachable, EXIT.permission, EXIT.io];
   if (passedOver.includes(code)) return EXIT.ok;
   const isOfShell = code === EXIT.notFound || code === EXIT.notExecutable;
-  return isOfShell || code === EXIT.internal ? code : INVALID;
+  return isOfShell || code === EXIT.internal ? code : INVALID_EXIT_CODE;
 }
 
 /**

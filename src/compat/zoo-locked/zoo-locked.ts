@@ -1,7 +1,7 @@
 import { declareCommand } from "../../cli/frame/command.ts";
 
 /** EINVAL, the exit code for hosts that ZooKeeper's library refuses. */
-export const INVALID = 22;
+export const INVALID_EXIT_CODE = 22;
 
 export const zooLocked = declareCommand({
   id: "zoo-locked",
@@ -25,7 +25,7 @@ export const zooLocked = declareCommand({
     "[ARG...]": "ignored",
   },
   takesWords: true,
-  failure: INVALID,
+  failure: INVALID_EXIT_CODE,
   examples: {
     "zoo-locked etcd1:2379,etcd2:2379 /locks/backup '/opt/backup.sh --all'": "through a link of this name",
     "signalbox zoo-locked zk1:2181 /locks/backup '/opt/backup.sh --all'":

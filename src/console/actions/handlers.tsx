@@ -310,7 +310,7 @@ function splitAltChord({ keymap, overlays }: ConsoleApp, event: InputEvent): Inp
 }
 
 /** Keys that run the same action everywhere. */
-const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
+const GLOBAL_CHORDS: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
 
 /** Actions that hand the text of an overlay to another program. */
 const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
@@ -318,7 +318,7 @@ const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
 function handleKey(app: ConsoleApp, event: InputEvent): void {
   const { overlays, keymap } = app;
   const id = event.kind === "key" ? keymap.findAction(event.chord, "list") : undefined;
-  const isEverywhere = event.kind === "key" && EVERYWHERE.has(event.chord);
+  const isEverywhere = event.kind === "key" && GLOBAL_CHORDS.has(event.chord);
   // In an overlay with fields, the key is a letter.
   const isForText = overlays.text?.listLines !== undefined && ON_TEXTS.has(id ?? "");
   if (overlays.top !== undefined && !isEverywhere && !isForText) return overlays.handleInput(event);

@@ -2,10 +2,10 @@ import {
   buildGridColumn,
   buildHeadSpans,
   buildRowSpans,
+  COLUMN_GAP,
   CORE_PRIORITY,
   type FittedColumn,
   fitColumns,
-  GAP,
   type GridColumn,
   ON_DEMAND,
   shortenColumn,
@@ -39,7 +39,7 @@ export interface OutsideRows {
 }
 
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
-const LARGE = 5_000;
+const LARGE_ROW_COUNT = 5_000;
 
 /** The style and the width of a table. */
 type TableLook = OutputStyle & { width: number };
@@ -145,7 +145,7 @@ export class ConsoleTable implements RowList {
 
   /** Whether its rows, or the snapshot that they keep in memory, need many megabytes. */
   get isLarge(): boolean {
-    return Math.max(this.length, this.#sizeOfSnapshot) > LARGE;
+    return Math.max(this.length, this.#sizeOfSnapshot) > LARGE_ROW_COUNT;
   }
 
   /** Releases the rows and the snapshot until the next update. Keeps the widths. */
@@ -277,7 +277,10 @@ export class ConsoleTable implements RowList {
 
 /** Returns the width at which no cell of some columns is cut. */
 function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
-  return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
+  return fitColumns(strips, undefined, false).reduce(
+    (sum, { width }) => sum + width + COLUMN_GAP,
+    -COLUMN_GAP,
+  );
 }
 
 /** Whether a column is on the screen, or why it is not. */
@@ -305,14 +308,14 @@ export function placeTableColumns(
   let left = 0;
   return columns.map(({ column: { id }, width }) => {
     const placed = { id, left, width };
-    left += width + GAP;
+    left += width + COLUMN_GAP;
     return placed;
   });
 }
 
 /** Returns the column whose title is at a position. The gap after a column belongs to it. */
 export function findPlacedColumn(placed: readonly PlacedColumn[], at: number): string | undefined {
-  return placed.find(({ left, width }) => at >= left && at < left + width + GAP)?.id;
+  return placed.find(({ left, width }) => at >= left && at < left + width + COLUMN_GAP)?.id;
 }
 
 /**

@@ -48,13 +48,13 @@ const READ_EVERY = 5_000;
 const PROBE_EVERY = 8_000;
 
 /** Time limits of the first request, with its connection, and of the read of everything after it, ms. */
-const PATIENCE = { answer: 3_000, read: 5_000 };
+const TIMEOUTS_MS = { answer: 3_000, read: 5_000 };
 
 /** A cluster with more keys is not read, because only a few counts are needed. */
 const MOST_KEYS = 20_000;
 
 /** Maximum number of clusters that are probed in a round. */
-const MOST = 16;
+const MAX_PROBED_CLUSTERS = 16;
 
 /** The contexts of the configuration, and whether their clusters answer. */
 export class ContextList {
@@ -150,7 +150,7 @@ export class ContextList {
   async #askOthers(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      for (const { name, config } of this.#listOthers().slice(0, MOST)) {
+      for (const { name, config } of this.#listOthers().slice(0, MAX_PROBED_CLUSTERS)) {
         if (signal.aborted) return;
         if ("fault" in config) continue;
         const state = await this.#ask(config);
@@ -174,12 +174,12 @@ export class ContextList {
     const { store, keys, clock } = cluster;
     const { count } = await store.readRange(
       { ...keys.getFullRange(), countOnly: true },
-      this.#limit(PATIENCE.answer),
+      this.#limit(TIMEOUTS_MS.answer),
     );
     if (count > MOST_KEYS) return { state: "ok", counts: { keys: count } };
     try {
       const builder = new SnapshotBuilder(keys, problemsView.collections);
-      await load(cluster, builder, { signal: this.#limit(PATIENCE.read) });
+      await load(cluster, builder, { signal: this.#limit(TIMEOUTS_MS.read) });
       const counter = new TabCounter(() => clock.now());
       return { state: "ok", counts: counter.countTabs(builder.getSnapshot(), clock.getWallTime()) };
     } catch {

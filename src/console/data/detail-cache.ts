@@ -22,12 +22,12 @@ import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";
 
 /** Sessions can be read only in the present. */
-const UNKNOWN: SessionLivenessMap = new Map();
+const UNKNOWN_SESSIONS: SessionLivenessMap = new Map();
 
 /** Pause after a cursor move, because more moves may follow, ms. */
-const SETTLE = 120;
+const CURSOR_PAUSE_MS = 120;
 
-const NONE: Snapshot["outcomes"] = new Map();
+const NO_SESSIONS: Snapshot["outcomes"] = new Map();
 
 /** Caches the detail of the selected subject. Builds it again only when one of its inputs changes. */
 export class DetailCache {
@@ -36,7 +36,7 @@ export class DetailCache {
   /** The sessions of the visible runs. */
   #sessions: readonly RunnerKey[] = [];
   #poller: RepeatedRead<SessionLivenessMap> | undefined;
-  #liveness: SessionLivenessMap = UNKNOWN;
+  #liveness: SessionLivenessMap = UNKNOWN_SESSIONS;
   /** The selected schedule and the reader of its outcomes. Reading the outcomes of all schedules would be too much. */
   #schedule: { id: string; past: bigint | undefined; reader?: OutcomeReader } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -72,7 +72,7 @@ export class DetailCache {
         ? undefined
         : new RepeatedRead({
             clock: this.#context.clock,
-            delay: SETTLE,
+            delay: CURSOR_PAUSE_MS,
             pause: POLL_EVERY,
             read: (signal) => this.#readLiveness(wanted, signal),
             onChange: this.#onChange,
@@ -97,7 +97,7 @@ export class DetailCache {
       const ranges = this.#context.keys.listOutcomeRanges(id);
       this.#schedule = { id, past, reader: new OutcomeReader(this.#context, ranges, this.#onChange) };
       this.#onChange();
-    }, SETTLE);
+    }, CURSOR_PAUSE_MS);
   }
 
   /** @param index  index of the row in its table */
@@ -109,8 +109,8 @@ export class DetailCache {
     wall: number,
     past?: PastMoment,
   ): Detail | undefined {
-    const liveness = past === undefined ? this.#getLiveness() : UNKNOWN;
-    const outcomes = this.#schedule?.reader?.outcomes ?? NONE;
+    const liveness = past === undefined ? this.#getLiveness() : UNKNOWN_SESSIONS;
+    const outcomes = this.#schedule?.reader?.outcomes ?? NO_SESSIONS;
     const key = [JSON.stringify(subject), snapshot, Math.floor(wall / 1000), liveness, outcomes, index];
     if (this.#known?.for.every((one, at) => one === key[at]) !== true) {
       const inputs = {

@@ -63,7 +63,7 @@ async function readMemberRows(context: CommandContext, signal: AbortSignal): Pro
 }
 
 /** Minimum delay of an answer that is shown, ms. */
-const LATE = 2_000;
+const MIN_SHOWN_DELAY_MS = 2_000;
 const NO_ROWS: readonly object[] = [];
 
 /** Reads the rows of the tabs about etcd itself while one of them is shown. Never throws: faults are shown. */
@@ -113,7 +113,7 @@ export class EtcdReader {
     const { value, fault, delay = 0 } = this.#reader ?? {};
     const wrong =
       fault === undefined
-        ? delay > LATE && `no answer for ${formatBriefDuration(delay)}`
+        ? delay > MIN_SHOWN_DELAY_MS && `no answer for ${formatBriefDuration(delay)}`
         : `cannot be read: ${fault}`;
     return { text: collectTexts([value?.summary, wrong]).join("; "), role: wrong ? "problem" : "quiet" };
   }

@@ -66,7 +66,7 @@ export class ExplorerTree implements RowList {
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
     this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs, signs), etcd];
-    for (const node of this.nodes.slice(0, MEASURED))
+    for (const node of this.nodes.slice(0, MAX_MEASURED_LINES))
       this.wantedWidth = Math.max(this.wantedWidth, computeNodeWidth(node));
   }
 
@@ -85,7 +85,7 @@ export class ExplorerTree implements RowList {
 }
 
 /** Number of lines whose width is measured. */
-const MEASURED = 500;
+const MAX_MEASURED_LINES = 500;
 
 /** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
 function computeNodeWidth({ depth, label, note }: TreeNode): number {
@@ -371,9 +371,9 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
 }
 
 /** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */
-const SEVERAL = 30;
+const MAX_OPEN_LOCKS = 30;
 /** The maximum number of schedule nodes. */
-const MANY = 200;
+const MAX_SCHEDULE_NODES = 200;
 
 const [FEW, ALL] = [
   new Set([ATTENTION, "resources", "clusters"]),
@@ -382,7 +382,7 @@ const [FEW, ALL] = [
 
 /** Returns the nodes that are unfolded until the user changes them. */
 export function getDefaultUnfolded({ locks = 0 }: TabCounts): ReadonlySet<string> {
-  return locks > SEVERAL ? FEW : ALL;
+  return locks > MAX_OPEN_LOCKS ? FEW : ALL;
 }
 
 function buildLockNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
@@ -399,13 +399,13 @@ function buildLockNode(queue: NamedQueue, viewContext: ViewContext): TreeNode {
 }
 
 /**
- * Builds the nodes of schedules. With more than `MANY` schedules, includes only those that are not waiting, `MANY` at
+ * Builds the nodes of schedules. With more than `MAX_SCHEDULE_NODES` schedules, includes only those that are not waiting, `MAX_SCHEDULE_NODES` at
  * most.
  */
 function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
   const all = buildScheduleRows(snapshot, viewContext);
-  const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
-  const nodes = shown.slice(0, MANY).map(({ id, state }) => {
+  const shown = all.length > MAX_SCHEDULE_NODES ? all.filter(({ state }) => state !== "waiting") : all;
+  const nodes = shown.slice(0, MAX_SCHEDULE_NODES).map(({ id, state }) => {
     const note = state === "waiting" ? "" : state;
     return createChildNode("schedules", id, { note, tone: getScheduleTone(state) });
   });

@@ -71,13 +71,13 @@ export const NOT_READ_YET = "No data yet: etcd has not been read.";
 const AFTER_REFUSAL = 3_000;
 
 /** Minimum time between two snapshots, ms: while the user types, and later. */
-const PAUSES = { active: 200, quiet: 1_000 };
+const SNAPSHOT_PAUSES_MS = { active: 200, quiet: 1_000 };
 
 /**
  * Maximum age of the request that etcd answered last, ms. If it is older, the state is unknown. A missing answer is
  * reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.
  */
-const STALE = 4_000;
+const MAX_ANSWER_AGE_MS = 4_000;
 
 /** Keeps a snapshot of etcd up to date in the background. Never throws: errors are part of `connection`. */
 export class LiveView implements ShownData {
@@ -160,7 +160,7 @@ export class LiveView implements ShownData {
         : { kind: "refused", since, fault: error.message };
     const { clock } = this.#context;
     const age = clock.now() - this.#askedAt;
-    if (age <= STALE) return this.#streamState;
+    if (age <= MAX_ANSWER_AGE_MS) return this.#streamState;
     return { kind: "away", since: clock.getWallTime() - age, fault: "no requests since" };
   }
 
@@ -234,7 +234,7 @@ export class LiveView implements ShownData {
   #scheduleUpdate(): void {
     if (this.#stop.signal.aborted || (this.#timer !== undefined && this.hasRead)) return;
     clearTimeout(this.#timer);
-    const least = this.#getIsQuiet() ? PAUSES.quiet : PAUSES.active;
+    const least = this.#getIsQuiet() ? SNAPSHOT_PAUSES_MS.quiet : SNAPSHOT_PAUSES_MS.active;
     const pause = this.hasRead ? Math.max(least, 3 * this.#cost) : 0;
     const due = this.#last + pause - this.#context.clock.now();
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));

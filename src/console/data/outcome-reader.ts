@@ -7,7 +7,7 @@ import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 
 /** Minimum time between two reads, ms. */
-const PAUSE = 500;
+const READ_PAUSE_MS = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
 
@@ -34,7 +34,7 @@ export class OutcomeReader {
         throw error;
       }
     };
-    this.#reader = new RepeatedRead({ clock: context.clock, pause: PAUSE, read, onChange });
+    this.#reader = new RepeatedRead({ clock: context.clock, pause: READ_PAUSE_MS, read, onChange });
   }
 
   /** The outcomes by schedule: the same map until they are read again. */

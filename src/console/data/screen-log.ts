@@ -1,6 +1,6 @@
 import { cleanToWidth } from "../../core/base/display-width.ts";
 
-const MOST = 500;
+const MAX_LINES = 500;
 
 /** The console's own messages, newest first. */
 export class ScreenLog {
@@ -21,6 +21,6 @@ export class ScreenLog {
   add(text: string): void {
     this.#keep(text);
     const time = new Date(this.#wall()).toISOString().slice(11, 19);
-    this.#lines = [`${time} ${cleanToWidth(text, 2000)}`, ...this.#lines].slice(0, MOST);
+    this.#lines = [`${time} ${cleanToWidth(text, 2000)}`, ...this.#lines].slice(0, MAX_LINES);
   }
 }

@@ -9,15 +9,15 @@ import type { TabId } from "../state/console-state.ts";
 export type TabCounts = Partial<Record<TabId | "held" | "waiting", number>>;
 
 /**
- * Problems also appear as time passes. Counts are at least `EVERY` ms apart. If a count takes long, they are `RARELY`
- * times its duration apart, but at most `SELDOM` ms.
+ * Problems also appear as time passes. Counts are at least `MIN_COUNT_PAUSE_MS` ms apart. If a count takes long, they are `COUNT_PAUSE_FACTOR`
+ * times its duration apart, but at most `MAX_COUNT_PAUSE_MS` ms.
  */
-const EVERY = 500;
-const RARELY = 100;
-const SELDOM = 10_000;
+const MIN_COUNT_PAUSE_MS = 500;
+const COUNT_PAUSE_FACTOR = 100;
+const MAX_COUNT_PAUSE_MS = 10_000;
 
 /** Counts before the first read: unknown, not zero. */
-const UNREAD: TabCounts = {};
+const UNREAD_COUNTS: TabCounts = {};
 
 /** Counts the rows of the tabs without building them. */
 export class TabCounter {
@@ -37,7 +37,7 @@ export class TabCounter {
 
   /** @param wall  ms since the epoch @returns the same object as long as no count changes */
   countTabs(snapshot: Snapshot, wall: number): TabCounts {
-    if (snapshot.revision === 0n) return UNREAD;
+    if (snapshot.revision === 0n) return UNREAD_COUNTS;
     const problems = this.#countProblems(snapshot, wall);
     const known = this.#known;
     if (known?.snapshot === snapshot && known.counts.problems === problems) return known.counts;
@@ -52,7 +52,11 @@ export class TabCounter {
     if (start < this.#problems.due) return this.#problems.list.length;
     const list = findProblems(snapshot, wall);
     const end = this.#now();
-    this.#problems = { list, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
+    this.#problems = {
+      list,
+      due:
+        end + Math.min(MAX_COUNT_PAUSE_MS, Math.max(MIN_COUNT_PAUSE_MS, COUNT_PAUSE_FACTOR * (end - start))),
+    };
     return list.length;
   }
 }

@@ -186,7 +186,7 @@ export class PastView implements ShownData {
 }
 
 /** Longest name, columns. */
-const WIDEST = 40;
+const MAX_NAME_COLUMNS = 40;
 
 /**
  * Names the objects that a change has written or deleted: `lock backup and 3 more`. An action is named after the object
@@ -195,28 +195,28 @@ const WIDEST = 40;
 export function nameChange(keys: Keys, change: PastChange): string {
   const names = [...new Set(change.keys.map((key) => nameKey(keys, key)))];
   const [first = "", ...more] = [
-    ...names.filter((name) => name !== ACTION),
-    ...names.filter((name) => name === ACTION),
+    ...names.filter((name) => name !== UNKNOWN_ACTION),
+    ...names.filter((name) => name === UNKNOWN_ACTION),
   ];
-  return cleanToWidth(first, WIDEST) + (more.length > 0 ? ` and ${more.length} more` : "");
+  return cleanToWidth(first, MAX_NAME_COLUMNS) + (more.length > 0 ? ` and ${more.length} more` : "");
 }
 
-const ACTION = "an action";
+const UNKNOWN_ACTION = "an action";
 
 function nameKey(keys: Keys, key: string): string {
   const queue = keys.parseQueueKey(key);
   if (queue !== undefined) return `${queue.kind} ${queue.name}`;
   const parsed = keys.parse(key);
-  if (parsed.kind === "audit") return ACTION;
+  if (parsed.kind === "audit") return UNKNOWN_ACTION;
   return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
 }
 
 /** The destination of time travel: a time, or a revision of etcd. */
 type PastTarget = { at: number } | { revision: bigint };
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
-const CLOCK = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
+const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
 
 /** Examples of times, for messages and hints. */
 export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
@@ -236,14 +236,14 @@ export function parsePastTarget(text: string, now: number): PastTarget | { fault
 }
 
 function parseClock(text: string, now: number): number | undefined {
-  const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK.exec(text) ?? []);
+  const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK_TEXT.exec(text) ?? []);
   if (day === undefined && hour === undefined) return undefined;
   const [h, m, s] = [Number(hour ?? 0), Number(minute ?? 0), Number(second)];
   if (h > 23 || m > 59 || s > 59) return undefined;
-  const today = now - (now % DAY);
+  const today = now - (now % DAY_MS);
   const clock = ((h * 60 + m) * 60 + s) * 1_000;
-  if (day !== undefined) return (day.toLowerCase() === "today" ? today : today - DAY) + clock;
-  return today + clock > now ? today - DAY + clock : today + clock;
+  if (day !== undefined) return (day.toLowerCase() === "today" ? today : today - DAY_MS) + clock;
+  return today + clock > now ? today - DAY_MS + clock : today + clock;
 }
 
 /** `-2h` and `2h` are both two hours ago. */

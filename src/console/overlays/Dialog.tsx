@@ -36,7 +36,7 @@ import {
   toCommandWords,
 } from "./dialog-form.ts";
 import { DialogPreview } from "./dialog-preview.ts";
-import { buildDialogRows, CONFIRM, createJobRequest, findDialogObstacle } from "./dialog-rows.ts";
+import { buildDialogRows, CONFIRM_FIELD, createJobRequest, findDialogObstacle } from "./dialog-rows.ts";
 import { createField, editField, type TextField } from "./field.ts";
 import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { openJob, openOutput, TextView } from "./output.tsx";
@@ -69,7 +69,7 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
     const made = new DialogPreview(app, () =>
       setState((known) => ({
         ...known,
-        typed: new Map(known.typed).set(CONFIRM, createField()), // the typed confirmation was for other runs
+        typed: new Map(known.typed).set(CONFIRM_FIELD, createField()), // the typed confirmation was for other runs
         notice: "the runs to end have changed: read the preview again",
       })),
     );
@@ -92,7 +92,7 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
     const word = findConfirmationWord(spec, forms.map(listArgumentValues), previews);
     const isReady = isReading || preview.isRead;
     const status = { previews, word, incomplete: findFault(forms), isReading, isReady };
-    return { ...status, obstacle: findDialogObstacle(app, status, typed.get(CONFIRM)?.text ?? "") };
+    return { ...status, obstacle: findDialogObstacle(app, status, typed.get(CONFIRM_FIELD)?.text ?? "") };
   };
   const status = getStatus();
   const { word, isReady } = status;
@@ -104,8 +104,8 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
     change({ forms: changed, notice: undefined, refusal: undefined, ...part });
   };
   const moveFocus = (by: 1 | -1) => {
-    const ids = [...fields.map(({ id }) => id), CONFIRM];
-    change({ active: ids[(ids.indexOf(active) + by + ids.length) % ids.length] ?? CONFIRM });
+    const ids = [...fields.map(({ id }) => id), CONFIRM_FIELD];
+    change({ active: ids[(ids.indexOf(active) + by + ids.length) % ids.length] ?? CONFIRM_FIELD });
   };
   const field = fields.find(({ id }) => id === active);
   const selectValue = (by: 1 | -1) => field && updateForms((form) => selectNextValue(form, field.id, by));
@@ -158,7 +158,8 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
       const next = text && editField(text, event);
       if (next === undefined) return;
       const part = { typed: new Map(typed).set(active, next), notice: undefined, refusal: undefined };
-      if (active !== CONFIRM) return updateForms((form) => setFieldValue(form, active, next.text), part);
+      if (active !== CONFIRM_FIELD)
+        return updateForms((form) => setFieldValue(form, active, next.text), part);
       if (next.text === word) preview.onRead();
       change(part);
     },
@@ -228,8 +229,8 @@ function createDialogState(forms: readonly Form[], isReading: boolean): DialogSt
   const first = fields.find(({ isRequired, value }) => isReading || (isRequired && (isNew || value === "")));
   return {
     forms,
-    typed: new Map([...texts, [CONFIRM, createField()]]),
-    active: first?.id ?? CONFIRM,
+    typed: new Map([...texts, [CONFIRM_FIELD, createField()]]),
+    active: first?.id ?? CONFIRM_FIELD,
     top: 0,
     notice: undefined,
     refusal: undefined,
@@ -263,14 +264,14 @@ async function runJobRequests(
  * A job that is refused within this time after its confirmation, ms, is opened. Later, the user may be doing something
  * else.
  */
-const SOON = 5_000;
+const REFUSAL_OPENS_WITHIN_MS = 5_000;
 
 function reportResults(app: ConsoleApp, results: readonly ConsoleJob[]): void {
   const [only] = results;
   if (results.length > 1) return reportResultCounts(app, results);
   if (only === undefined) return;
   const { code, startedAt, endedAt = startedAt } = only;
-  const isSoon = endedAt - startedAt < SOON && app.overlays.top === undefined;
+  const isSoon = endedAt - startedAt < REFUSAL_OPENS_WITHIN_MS && app.overlays.top === undefined;
   if (code === EXIT.changed && isSoon) return openJob(app, only.id);
   app.showToast(formatJobToast(app, only), code === EXIT.ok ? "held" : "problem");
 }
@@ -383,14 +384,14 @@ function TargetDetails({ target: { title, lines, subject } }: { target: DetailTa
   );
 }
 
-const EDITED: Readonly<Record<string, "resource" | "schedule">> = {
+const EDITED_LOOK: Readonly<Record<string, "resource" | "schedule">> = {
   "resource set": "resource",
   "schedule edit": "schedule",
 };
 
 function buildRemedyAction(app: ConsoleApp, { command, args, flags }: Remedy): RowActionResult {
   const [name = "", ...values] = args;
-  const kind = EDITED[command];
+  const kind = EDITED_LOOK[command];
   if (kind === undefined) return { command: getCommandById(command), args, flags, target: args.join(" ") };
   const edit = buildEditAction({ kind, name }, app.liveView.snapshot);
   if ("reason" in edit) return edit;

@@ -54,7 +54,9 @@ export function Doctor() {
     applyRemedy(app, finding.remedy, repeat);
   };
   const copyAll = () => {
-    const texts = buildReportRows(app, report, -1, COPIED).map(({ cells }) => joinCellTexts(cells).trimEnd());
+    const texts = buildReportRows(app, report, -1, COPIED_TEXT_COLUMNS).map(({ cells }) =>
+      joinCellTexts(cells).trimEnd(),
+    );
     app.copy(texts.join("\n"), "the findings");
   };
   return (
@@ -92,9 +94,9 @@ function hasRemedy({ level, remedy }: Finding): boolean {
 }
 
 /** Width of the copied text, columns. */
-const COPIED = 110;
+const COPIED_TEXT_COLUMNS = 110;
 /** Maximum width of the column with the checks. */
-const WIDEST = 34;
+const MAX_CHECK_COLUMNS = 34;
 
 function buildReportRows(
   app: ConsoleApp,
@@ -108,7 +110,7 @@ function buildReportRows(
   const faults = lines.map((text) => createRow(text, "problem"));
   if (findings === undefined) return faults;
   const widest = findings.reduce((most, { check }) => Math.max(most, clean(check).length), 0);
-  const columns = { check: Math.min(WIDEST, widest), detail: 0 };
+  const columns = { check: Math.min(MAX_CHECK_COLUMNS, widest), detail: 0 };
   columns.detail = Math.max(20, width - LEVEL_WIDTH - columns.check - 4);
   return [
     ...findings.flatMap((finding, index) => {

@@ -13,16 +13,16 @@ export function Help() {
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 
 /** Minimum number of columns for also showing the action ids used in key bindings. */
-const WIDE = 96;
-const COLUMN = { key: 20, brief: 56 };
+const MIN_COLUMNS_FOR_IDS = 96;
+const COLUMN_WIDTHS = { key: 20, brief: 56 };
 
 function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): RowModel[] {
   const buildActionRow = ({ id, brief }: KeyAction): RowModel => {
-    const key = padText(keymap.getKeyLabels(id).join(" "), COLUMN.key);
+    const key = padText(keymap.getKeyLabels(id).join(" "), COLUMN_WIDTHS.key);
     const what: RowCell[] =
-      width < WIDE
+      width < MIN_COLUMNS_FOR_IDS
         ? [{ text: brief }]
-        : [{ text: `${padText(brief, COLUMN.brief)} ` }, { text: id, role: "quiet" }];
+        : [{ text: `${padText(brief, COLUMN_WIDTHS.brief)} ` }, { text: id, role: "quiet" }];
     return { cells: [{ text: "  " }, { text: key, role: "key" }, { text: " " }, ...what] };
   };
   const buildActionRows = (context: KeyAction["context"]) =>

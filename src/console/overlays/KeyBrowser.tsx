@@ -129,7 +129,7 @@ interface OpenFolder {
 }
 
 /** Number of children that are read at a time. */
-const PART = 200;
+const CHILDREN_PER_READ = 200;
 
 /** The keys with a prefix, as a tree of folders, each read when it is opened. Never throws: faults are shown. */
 class KeyTree {
@@ -192,19 +192,19 @@ class KeyTree {
   #openFolder(prefix: string): void {
     const folder = { children: [], count: undefined, next: undefined, isReading: false, fault: undefined };
     this.#open.set(prefix, folder);
-    void this.#read(prefix, undefined, PART);
+    void this.#read(prefix, undefined, CHILDREN_PER_READ);
   }
 
   /** Reads further children of a folder. */
   readMore(prefix: string): void {
     const next = this.#open.get(prefix)?.next;
-    if (next !== undefined) void this.#read(prefix, next, PART);
+    if (next !== undefined) void this.#read(prefix, next, CHILDREN_PER_READ);
   }
 
   /** Reads all open folders again. */
   reread(): void {
     for (const [prefix, { children }] of this.#open)
-      void this.#read(prefix, undefined, Math.max(PART, children.length));
+      void this.#read(prefix, undefined, Math.max(CHILDREN_PER_READ, children.length));
   }
 
   async #read(prefix: string, from: string | undefined, wanted: number): Promise<void> {

@@ -68,20 +68,24 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
 }
 
 /** Width of the column with the keys. */
-const KEY = 9;
+const KEY_COLUMNS = 9;
 
 function computeEntryWidth({ brief, obstacle }: MenuEntry): number {
-  return KEY + computeDisplayWidth(brief) + (obstacle === undefined ? 0 : computeDisplayWidth(obstacle) + 3);
+  return (
+    KEY_COLUMNS +
+    computeDisplayWidth(brief) +
+    (obstacle === undefined ? 0 : computeDisplayWidth(obstacle) + 3)
+  );
 }
 
 function buildEntryCells({ key = "", brief, obstacle }: MenuEntry, width: number): readonly RowCell[] {
   const start: RowCell = {
-    text: padText(cleanToWidth(key, KEY - 1), KEY),
+    text: padText(cleanToWidth(key, KEY_COLUMNS - 1), KEY_COLUMNS),
     role: obstacle === undefined ? "key" : "disabled",
   };
   const text = obstacle === undefined ? brief : `${brief} (${obstacle})`;
   const role = obstacle === undefined ? undefined : ("disabled" as const);
-  return padCells([start, { text: cleanToWidth(text, width - KEY), role }], width);
+  return padCells([start, { text: cleanToWidth(text, width - KEY_COLUMNS), role }], width);
 }
 
 /** An action that applies to a row. */
@@ -106,7 +110,7 @@ interface MenuInputs {
 }
 
 /** The likely actions of a row, by its kind. The others follow in the order of the help. */
-const LIKELY: Readonly<Record<Subject["kind"], readonly string[]>> = {
+const LIKELY_ACTIONS: Readonly<Record<Subject["kind"], readonly string[]>> = {
   lock: ["open", "why", "reset", "drain", "undrain", "output", "timeline"],
   resource: ["open", "why", "reset", "drain", "undrain", "edit", "timeline"],
   run: ["open", "why", "output", "reset"],
@@ -128,7 +132,7 @@ const LIKELY: Readonly<Record<Subject["kind"], readonly string[]>> = {
 /** Lists the actions that apply to the chosen rows: the likely ones first, and last those that are not possible now. */
 export function listMenuEntries(inputs: MenuInputs): MenuEntry[] {
   const [first] = inputs.subjects;
-  const likely = first === undefined ? [] : LIKELY[getAbout(first).kind];
+  const likely = first === undefined ? [] : LIKELY_ACTIONS[getAbout(first).kind];
   const entries = listEntries(inputs);
   const getRank = ({ id, obstacle }: MenuEntry) => {
     const at = likely.indexOf(id);
@@ -175,12 +179,12 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
 }
 
 /** Lines above the table: header and tabs. */
-const ABOVE = 2;
+const LINES_ABOVE_TABLE = 2;
 /**
  * Columns between the edge of the table and a box next to a row, so that the mark and the beginning of the name stay
  * visible.
  */
-const INDENT = 12;
+const BOX_INDENT_COLUMNS = 12;
 
 /** Returns where the row under the cursor is on the screen; the middle if it is not on the screen. */
 function findRowPlace(app: ConsoleApp): OverlayPlace {
@@ -188,5 +192,5 @@ function findRowPlace(app: ConsoleApp): OverlayPlace {
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
   const { index, top } = app.tabState.cursor;
   const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
-  return { column: left + INDENT, row: ABOVE + app.titleHeight + index - top };
+  return { column: left + BOX_INDENT_COLUMNS, row: LINES_ABOVE_TABLE + app.titleHeight + index - top };
 }

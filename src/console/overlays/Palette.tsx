@@ -218,11 +218,11 @@ function listTravels(query: string): PaletteEntry[] {
 }
 
 /** Maximum number of recent entries kept. */
-const REMEMBERED = 20;
+const MAX_RECENT_ENTRIES = 20;
 
 /** Adds an id to the recently used ones, newest first, without duplicates. */
 export function addRecentEntry(recent: readonly string[], id: string): readonly string[] {
-  return [id, ...recent.filter((one) => one !== id)].slice(0, REMEMBERED);
+  return [id, ...recent.filter((one) => one !== id)].slice(0, MAX_RECENT_ENTRIES);
 }
 
 /** Splits a text into parts that match words of a query and parts that do not, between graphemes. */
@@ -355,7 +355,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
       createExecutableEntry(options, { kind: "command", id, args: ["all"] }, detail, false),
     ),
     ...actions
-      .filter(({ id }) => !onRows.has(id) && !MOVES.has(id))
+      .filter(({ id }) => !onRows.has(id) && !KEY_ONLY_ACTIONS.has(id))
       .map(({ id, brief }) => createExecutableEntry(options, { kind: "action", id }, brief, true)),
     ...contexts.map(createContextEntry),
     ...listNameEntries(snapshot),
@@ -366,7 +366,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
 const DONE_BY_ACTIONS: ReadonlySet<string> = new Set("logs,schedule dead,timeline,why".split(","));
 
 /** Actions for keys only. They are not listed in the palette. */
-const MOVES: ReadonlySet<string> = new Set(
+const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
 
@@ -432,7 +432,7 @@ function createNameEntry(kind: NameKind, name: string): PaletteEntry {
 }
 
 /** Commands that do not work in the console, and what to do instead. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
+const SHELL_ONLY_COMMANDS: Readonly<Record<string, string>> = {
   run: "start it in another terminal",
   console: "already open",
   edit: "opens an editor: start it in another terminal",
@@ -456,7 +456,7 @@ export function findChoiceObstacle(choice: PaletteChoice, conditions: ChoiceCond
   if (choice.kind !== "command" && choice.kind !== "action") return undefined;
   const { kind, id } = choice;
   const isCommand = kind === "command";
-  if (isCommand && Object.hasOwn(ELSEWHERE, id)) return ELSEWHERE[id];
+  if (isCommand && Object.hasOwn(SHELL_ONLY_COMMANDS, id)) return SHELL_ONLY_COMMANDS[id];
   const isChange = isCommand
     ? conditions.commands.some((command) => command.id === id && hasFlag(command, "dry-run"))
     : conditions.actions.some((action) => action.id === id && action.isChange);

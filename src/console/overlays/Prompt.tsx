@@ -4,7 +4,7 @@ import { PAST_TARGET_FORM, parsePastTarget } from "../data/time-travel.ts";
 import { createRow } from "../theme/Row.tsx";
 import { OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
-const WIDEST = 76;
+const MAX_COLUMNS = 76;
 
 interface PromptProps {
   title: string;
@@ -19,7 +19,7 @@ interface PromptProps {
 
 /** Asks for a text. */
 export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
-  const { width, close } = useOverlay(WIDEST);
+  const { width, close } = useOverlay(MAX_COLUMNS);
   const field = useField(start);
   const [fault, setFault] = useState<string>();
   const submit = () => {

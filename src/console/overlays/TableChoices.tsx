@@ -200,9 +200,9 @@ function buildChoiceRow({ title, isOn, state }: ColumnChoice, mark: string): Row
  * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
  * press.
  */
-const SETTLE = 60;
+const FILTER_PAUSE_MS = 60;
 
-const BLANK = { text: " " };
+const BLANK_CELL = { text: " " };
 
 /** The filter of the active tab. The rows follow while the user types. */
 export function Filter({ tab }: { tab: TabId }) {
@@ -223,7 +223,7 @@ export function Filter({ tab }: { tab: TabId }) {
   // Keep the rows while the filter is invalid: most filters are invalid before they are complete.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every frame
   useEffect(() => {
-    timer.current = setTimeout(() => fault === undefined && apply(field.text), SETTLE);
+    timer.current = setTimeout(() => fault === undefined && apply(field.text), FILTER_PAUSE_MS);
     return () => clearTimeout(timer.current);
   }, [field.text, fault]);
   useKeys({ escape: () => end(before), enter: keep, down: keep }, (_, event) => field.edit(event));
@@ -233,7 +233,15 @@ export function Filter({ tab }: { tab: TabId }) {
     <OverlayFrame
       title={`filter ${tab}`}
       rows={[
-        { cells: [{ text: "/", role: "key" }, BLANK, ...cells, BLANK, { text: found, role: "quiet" }] },
+        {
+          cells: [
+            { text: "/", role: "key" },
+            BLANK_CELL,
+            ...cells,
+            BLANK_CELL,
+            { text: found, role: "quiet" },
+          ],
+        },
         ...(fault === undefined ? [] : [createRow(fault, "problem")]),
       ]}
       hints={[

@@ -84,7 +84,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it stays as it is while runs come and go
   const fitted = useMemo(() => {
     const outcomes = listRunsBySchedule(known);
-    const all = { from: now - LONGEST, until: now };
+    const all = { from: now - MAX_SPAN_MS, until: now };
     return fitWindow(buildRunBars(buildSubjectTracks(subject, { snapshot, outcomes }, all)), now);
   }, [subject, known]);
   const window = chosenWindow ?? fitted;
@@ -174,8 +174,8 @@ interface TimeWindow {
 /** The window of a timeline without runs. */
 export const FIRST_WINDOW: TimeWindow = { length: 3_600_000, end: undefined };
 
-const SHORTEST = 10_000;
-const LONGEST = 64 * 86_400_000;
+const MIN_SPAN_MS = 10_000;
+const MAX_SPAN_MS = 64 * 86_400_000;
 
 /** Returns the shortest of a few windows that contains all runs: a timeline begins with it, and `0` returns to it. */
 export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
@@ -185,8 +185,8 @@ export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
     now,
   );
   let length = FIRST_WINDOW.length / 4;
-  while (length < now - oldest && length < LONGEST) length *= 2;
-  return { length: Math.min(length, LONGEST), end: undefined };
+  while (length < now - oldest && length < MAX_SPAN_MS) length *= 2;
+  return { length: Math.min(length, MAX_SPAN_MS), end: undefined };
 }
 
 export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpan {
@@ -197,7 +197,7 @@ export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpa
 /** Halves or doubles the length. A window that follows the present continues to; another one keeps its middle. */
 export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
   const wanted = by === "in" ? window.length / 2 : window.length * 2;
-  const length = clamp(wanted, SHORTEST, LONGEST);
+  const length = clamp(wanted, MIN_SPAN_MS, MAX_SPAN_MS);
   if (window.end === undefined) return { length, end: undefined };
   return stopAtPresent({ length, end: window.end + (length - window.length) / 2 }, now);
 }

@@ -71,7 +71,7 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
         BLANK_ROW,
         ...rows.slice(top, top + height),
         BLANK_ROW,
-        createRow(cleanToWidth(NOTE, width), "quiet"),
+        createRow(cleanToWidth(ASSUMPTION_NOTE, width), "quiet"),
       ]}
       hints={[
         rows.length > height && ["↑↓", "scroll"],
@@ -96,7 +96,7 @@ function buildChoiceRow(
   return { cells: [...cells, { text: " " }, ...(chosen === "total" ? total : [])] };
 }
 
-const NOTE = "if no other run joins or leaves; nothing is changed here";
+const ASSUMPTION_NOTE = "if no other run joins or leaves; nothing is changed here";
 
 /** Opens what-if for the selected lock, resource, host or group. */
 export function openWhatIf(app: ConsoleApp): void {

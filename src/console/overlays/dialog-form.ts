@@ -43,12 +43,12 @@ interface FormField {
  * Flags that the console sets itself (it asks for confirmation, binds to a revision, reads the output), or that only
  * scripts need.
  */
-const OWN: ReadonlySet<string> = new Set(
+const CONSOLE_FLAGS: ReadonlySet<string> = new Set(
   "dry-run yes json expect-revision strict no-wait watch ascii wide quiet verbose config help".split(" "),
 );
 
 /** The flag with the revision that was read before the preview. The console sets it, unless the form has the flag. */
-const BINDING = "expect-revision";
+const REVISION_FLAG = "expect-revision";
 
 /**
  * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial
@@ -63,7 +63,7 @@ export function createForm(
     ...(at < fixed && { isFixed: true as const }),
   }));
   const flags = (spec.flags ?? []).filter(
-    ({ name }) => !OWN.has(name) || (name === BINDING && set[name] !== undefined),
+    ({ name }) => !CONSOLE_FLAGS.has(name) || (name === REVISION_FLAG && set[name] !== undefined),
   );
   return {
     spec,
@@ -95,7 +95,7 @@ function createFlagField(
 ): FormField {
   const given = set ?? present;
   const { name, value: unit, choices, names, isRepeatable, separator, canClear, help } = flag;
-  const isFixed = name === BINDING && { isFixed: true as const };
+  const isFixed = name === REVISION_FLAG && { isFixed: true as const };
   const common = { id: `flag:${name}`, label: name, help, isRequired: false, ...isFixed };
   if (unit === undefined) return { ...common, kind: "switch", value: given === true };
   const single = typeof given === "string" ? given : "";
@@ -158,14 +158,14 @@ export function formatWordList(words: readonly string[]): string {
 }
 
 // An unclosed quote extends to the end, because the user may still be typing.
-const PART = /'([^']*)(?:'|$)|"((?:[^"\\]|\\.)*)(?:"|\\?$)|\\(.)|\\$|([^\s'"\\]+)/gsu;
+const WORD_PART = /'([^']*)(?:'|$)|"((?:[^"\\]|\\.)*)(?:"|\\?$)|\\(.)|\\$|([^\s'"\\]+)/gsu;
 /** Adjacent parts form one word. */
 const WORD = /(?:'[^']*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|\\.|\\$|[^\s'"\\])+/gsu;
 
 /** Splits a line into words as a shell does: by spaces, with quotes and backslashes. Never throws. */
 export function parseWordList(line: string): string[] {
   return Array.from(line.matchAll(WORD), ([word]) =>
-    word.replace(PART, (_, single?: string, double?: string, escaped?: string, bare?: string) => {
+    word.replace(WORD_PART, (_, single?: string, double?: string, escaped?: string, bare?: string) => {
       return single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? bare ?? "";
     }),
   );

@@ -18,15 +18,15 @@ import { isLive } from "../data/live-view.ts";
 import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
-const SETTLE = 250;
+const FORM_PAUSE_MS = 250;
 /** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
 const MOST_WITH_GRANTS = 8;
 
 /** How long a preview must be on the screen before a key can confirm it, ms. The user cannot have read it sooner. */
-const READ = 250;
+const MIN_READING_TIME_MS = 250;
 
 /** Minimum age of a preview before it is made again, ms, if something in etcd has changed since. */
-const REFRESH = 1_000;
+const MIN_PREVIEW_AGE_MS = 1_000;
 
 /** A command to preview, with one command line for each item. */
 interface PreviewRequest {
@@ -83,7 +83,7 @@ export class DialogPreview {
     this.#app.ports.runWhenShown(() => {
       if (this.#shown !== previews || this.#stop.signal.aborted) return;
       clearTimeout(this.#reading);
-      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), READ);
+      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), MIN_READING_TIME_MS);
     });
   }
 
@@ -109,7 +109,7 @@ export class DialogPreview {
   }
 
   /** Requests previews, unless this request is the current one. */
-  request(request: PreviewRequest, pause = SETTLE): void {
+  request(request: PreviewRequest, pause = FORM_PAUSE_MS): void {
     const asked = JSON.stringify(request.items);
     if (asked === this.#asked) return;
     this.end();
@@ -133,7 +133,7 @@ export class DialogPreview {
     const { liveView, context } = this.#app;
     if (this.#made === undefined || this.#request === undefined || this.#isMaking) return;
     if (liveView.snapshot === this.#made.of || !isLive(liveView.connection)) return;
-    if (context.clock.now() - this.#made.at < REFRESH) return;
+    if (context.clock.now() - this.#made.at < MIN_PREVIEW_AGE_MS) return;
     void this.#runPreviews(this.#request, this.#stop.signal);
   }
 

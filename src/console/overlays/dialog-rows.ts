@@ -19,7 +19,7 @@ import { type Form, formatFormCommand, listContextWords, toCommandWords } from "
 import { buildFieldCells, createField, type TextField } from "./field.ts";
 
 /** Id of the field that asks for a confirmation before live runs are ended, so that one key too many does nothing. */
-export const CONFIRM = "confirm";
+export const CONFIRM_FIELD = "confirm";
 
 /** The values a dialog is rendered from. */
 interface DialogView {
@@ -53,7 +53,7 @@ interface DialogRow extends RowModel {
 
 /** Builds the rows of a dialog: the preview, the fields, the command line and the confirmation. */
 export function buildDialogRows(dialog: DialogView, width: number, height: number): DialogRow[] {
-  const isLow = height < LOW;
+  const isLow = height < LOW_SCREEN_ROWS;
   const least = isLow ? LEAST_ROWS.low : LEAST_ROWS.usual;
   const gap = isLow ? [] : [BLANK_ROW];
   const end = [
@@ -75,7 +75,7 @@ const HELP_INDENT = "    ";
  * must still fit.
  */
 const LEAST_ROWS = { usual: { preview: 3, fields: 5 }, low: { preview: 2, fields: 3 } };
-const LOW = 14;
+const LOW_SCREEN_ROWS = 14;
 
 /** Returns the rows around the active field. The first and the last one say how many are left out. */
 function cutFields({ app, active }: DialogView, rows: DialogRow[], room: number): DialogRow[] {
@@ -201,16 +201,20 @@ function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
 
 function buildConfirmationRows({ app, word, active, typed }: DialogView, width: number): DialogRow[] {
   if (word === undefined) return [];
-  const isActive = active === CONFIRM;
+  const isActive = active === CONFIRM_FIELD;
   const question: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
-  const field = buildFieldCells(typed.get(CONFIRM) ?? createField(), Math.min(40, width - 10), isActive);
+  const field = buildFieldCells(
+    typed.get(CONFIRM_FIELD) ?? createField(),
+    Math.min(40, width - 10),
+    isActive,
+  );
   return [
     {
-      field: CONFIRM,
+      field: CONFIRM_FIELD,
       selection: chooseTint(app.theme, isActive),
       cells: [buildActiveSign(isActive), { text: " " }, question],
     },
-    { field: CONFIRM, cells: [{ text: "  " }, ...field] },
+    { field: CONFIRM_FIELD, cells: [{ text: "  " }, ...field] },
   ];
 }
 

@@ -139,7 +139,7 @@ interface FieldWindow {
 }
 
 /** Share of the width kept for the text after the cursor, so that the user sees what follows. */
-const AHEAD = 0.25;
+const CONTEXT_SHARE = 0.25;
 
 /**
  * Computes the part of a field that fits, with the cursor in it.
@@ -150,7 +150,7 @@ export function computeFieldWindow({ text, cursor }: TextField, width: number): 
   const at = text.slice(cursor, behind) || " ";
   const room = Math.max(0, width - computeDisplayWidth(at));
   const [left, right] = [text.slice(0, cursor), text.slice(behind)];
-  const kept = Math.min(computeDisplayWidth(right), Math.floor(room * AHEAD));
+  const kept = Math.min(computeDisplayWidth(right), Math.floor(room * CONTEXT_SHARE));
   const before = takeFitting(splitGraphemes(left).reverse(), room - kept)
     .reverse()
     .join("");
@@ -196,12 +196,12 @@ function splitGraphemes(text: string): string[] {
   return Array.from(segment(text), (one) => one.segment);
 }
 
-const WORD = /[\p{L}\p{N}\p{M}_]/u;
+const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
 
 /** Returns the start of the word before an index. */
 function findWordStart(text: string, index: number): number {
   const letters = splitGraphemes(text.slice(0, index));
-  const isWord = () => WORD.test(letters.at(-1) ?? "");
+  const isWord = () => WORD_CHARACTER.test(letters.at(-1) ?? "");
   while (letters.length > 0 && !isWord()) letters.pop();
   while (isWord()) letters.pop();
   return letters.join("").length;
@@ -210,7 +210,7 @@ function findWordStart(text: string, index: number): number {
 /** Returns the end of the word after an index. */
 function findWordEnd(text: string, index: number): number {
   const letters = splitGraphemes(text.slice(index)).reverse();
-  const isWord = () => WORD.test(letters.at(-1) ?? "");
+  const isWord = () => WORD_CHARACTER.test(letters.at(-1) ?? "");
   while (letters.length > 0 && !isWord()) letters.pop();
   while (isWord()) letters.pop();
   return text.length - letters.join("").length;

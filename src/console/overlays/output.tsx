@@ -75,7 +75,7 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
         ...(choose === undefined
           ? output.buildRows((texts) => wrap(texts, width), width)
           : lines.flatMap((line, index) =>
-              wrap([line], width).map((row) => ({ ...row, ...(index === at && SELECTED) })),
+              wrap([line], width).map((row) => ({ ...row, ...(index === at && SELECTED_LOOK) })),
             )),
         ...(end === undefined ? [] : [createRow(end, "quiet")]),
       ]}
@@ -89,7 +89,7 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
   );
 }
 
-const SELECTED = { selection: "focused" } as const;
+const SELECTED_LOOK = { selection: "focused" } as const;
 
 /** Whether a job was refused because its target had changed. Nothing was done. */
 function isRefused(job: ConsoleJob | undefined): boolean {
@@ -213,7 +213,7 @@ interface TextViewProps {
 }
 
 /** A width at which usual lines are not wrapped, columns. */
-const UNWRAPPED = 1_000;
+const UNWRAPPED_COLUMNS = 1_000;
 
 /** A text to read: the help, the reason for a wait, the output of a command. */
 export function TextView(props: TextViewProps) {
@@ -243,7 +243,7 @@ export function TextView(props: TextViewProps) {
       rows={rows.slice(top, top + height)}
       hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints]}
       width={clamp(content, 30, widest)}
-      listLines={() => listLines(UNWRAPPED)}
+      listLines={() => listLines(UNWRAPPED_COLUMNS)}
     />
   );
 }

@@ -51,13 +51,13 @@ interface RemedyLine {
 }
 
 /** A line at the beginning of a remedy or at its end, up to the next sign that ends a clause. */
-const LINE = /(?:^|: )signalbox ((?:'[^']*'|[^;,'])+)/;
+const COMMAND_LINE = /(?:^|: )signalbox ((?:'[^']*'|[^;,'])+)/;
 /** A placeholder that the user fills in: `HOST`, `TOTAL`, `HOST…`. */
 const PLACEHOLDER = /^(?:[A-Z]{3,}…?|…)$/;
 
 /** Finds the command that a remedy names. Returns undefined for advice, and for lines of other programs. */
 export function parseRemedyLine(remedy: string): RemedyLine | undefined {
-  const given = parseWordList(LINE.exec(remedy)?.[1] ?? "").filter((word) => !PLACEHOLDER.test(word));
+  const given = parseWordList(COMMAND_LINE.exec(remedy)?.[1] ?? "").filter((word) => !PLACEHOLDER.test(word));
   const command =
     COMMANDS.find(({ id }) => id === given.slice(0, 2).join(" ")) ??
     COMMANDS.find(({ id }) => id === given[0]);

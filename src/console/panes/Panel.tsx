@@ -111,22 +111,24 @@ function buildView(app: ConsoleApp, size: Size): PanelView {
 function buildEventLine(app: ConsoleApp, event: SnapshotEvent, { width }: Size): RowCell[] {
   const instant = formatInstant(event.at);
   // Eight columns: the time of the day, or the day if it was not in the last 24 hours.
-  const time = app.getWallTime() - event.at < DAY ? instant.slice(11, 19) : instant.slice(2, 10);
+  const time = app.getWallTime() - event.at < DAY_MS ? instant.slice(11, 19) : instant.slice(2, 10);
   return [{ text: time, role: "quiet" }, { text: " " }, ...buildEventCells(event, width - 11)];
 }
 
 /** Columns for the kind of an event, and shares of the width for the other columns. */
-const EVENT = { kind: 10, object: 0.4, owner: 0.22 };
+const EVENT_COLUMNS = { kind: 10, object: 0.4, owner: 0.22 };
 
 /** Builds the columns of an event. They have the same widths in every row, unless the row has only one text. */
 export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: number): RowCell[] {
   const role = tone === "held" ? "plain" : tone;
   const [object, owner = "", result = ""] = words;
   if (kind === "more") return [{ text: cleanToWidth(object, width), role }];
-  const room = Math.max(3, width - EVENT.kind - 1);
-  const start: RowCell = { text: `${kind.padEnd(EVENT.kind)} `, role };
+  const room = Math.max(3, width - EVENT_COLUMNS.kind - 1);
+  const start: RowCell = { text: `${kind.padEnd(EVENT_COLUMNS.kind)} `, role };
   if (owner === "" && result === "") return [start, { text: cleanToWidth(object, room), role: "plain" }];
-  const [first, second] = [EVENT.object, EVENT.owner].map((share) => Math.max(1, Math.floor(room * share)));
+  const [first, second] = [EVENT_COLUMNS.object, EVENT_COLUMNS.owner].map((share) =>
+    Math.max(1, Math.floor(room * share)),
+  );
   const padColumn = (text: string, columns = 1) =>
     `${padText(cleanToWidth(text, columns - 1), columns - 1)} `;
   return [
@@ -137,7 +139,7 @@ export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: num
   ];
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest<T>(

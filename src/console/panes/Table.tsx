@@ -26,7 +26,7 @@ import { PaneArea } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that it is watched. */
-const GUTTER = 2;
+const GUTTER_COLUMNS = 2;
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ size }: { size: Size }) {
@@ -55,7 +55,7 @@ function TableRows({ width }: Size) {
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: app.getLists().table.height },
     app.getShownTime(),
-    theme.createLook(width - GUTTER - 1), // leave a free column at the right edge
+    theme.createLook(width - GUTTER_COLUMNS - 1), // leave a free column at the right edge
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
   return (
@@ -95,7 +95,7 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   const wasFocused = app.state.focus === "table";
   const titles = app.titleHeight;
   const title =
-    app.table.length > 0 && line === titles - 1 ? app.table.findColumnAt(column - GUTTER) : undefined;
+    app.table.length > 0 && line === titles - 1 ? app.table.findColumnAt(column - GUTTER_COLUMNS) : undefined;
   const { cursor } = app.tabState;
   const index = cursor.top + line - titles;
   const hasRow = line >= titles && index < app.table.length;
@@ -148,7 +148,7 @@ function listCreateLines({ state, tabState, keymap, isReadOnly }: ConsoleApp): s
 /** States that have a mark, by their roles. */
 const STATES = ["held", "free", "waiting", "problem"] as const;
 /** The text of an empty cell. */
-const NOTHING = "-";
+const EMPTY_CELL_TEXT = "-";
 
 /**
  * Makes normal rows quiet, so that the others stand out. A held row keeps only the colour of its mark, a free row is
@@ -194,7 +194,7 @@ function isPlain(role: StyleRole | undefined): boolean {
 /** Leaves an empty cell empty, and shows zero as a dot. */
 function quietenEmpty(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
   const text = cell.role === "quiet" ? cell.text.trim() : "";
-  if (text === NOTHING) return { text: " ".repeat(cell.text.length) };
+  if (text === EMPTY_CELL_TEXT) return { text: " ".repeat(cell.text.length) };
   return text === "0" ? { ...cell, text: cell.text.replace("0", dot) } : cell;
 }
 
@@ -206,7 +206,7 @@ function splitMark({ text, role }: RowCell, mark: string): RowCell[] {
 }
 
 /** Settings of the connection to etcd. Unset ones are not shown, except the endpoints. */
-const REACHING: readonly (keyof ConsoleApp["context"]["config"]["sources"])[] = [
+const CONNECTION_SETTING_KEYS: readonly (keyof ConsoleApp["context"]["config"]["sources"])[] = [
   "endpoints",
   "transport",
   "prefix",
@@ -258,7 +258,7 @@ export function createPageRow(text: string, role?: StyleRole): RowModel {
 
 function listSettingLines(context: CommandContext): string[] {
   const { values, sources } = context.config;
-  return REACHING.flatMap((key) => {
+  return CONNECTION_SETTING_KEYS.flatMap((key) => {
     const source = sources[key];
     const value = values[key];
     if (source === "default" && key !== "endpoints") return [];
@@ -279,7 +279,7 @@ function listAdviceLines(isRefused: boolean): string[] {
 }
 
 /** Interval at which the overview is built again while nothing changes, ms. */
-const STEP = 5_000;
+const OVERVIEW_INTERVAL_MS = 5_000;
 
 /** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
 function OverviewPicture({ width, height }: Size) {
@@ -298,7 +298,7 @@ function OverviewPicture({ width, height }: Size) {
         etcd: clusterHealth && { kind: "answer", ...clusterHealth },
         ...(problems !== undefined && { problems }),
       }),
-    [snapshot, clusterHealth, problems, buckets, Math.floor(wall / STEP)],
+    [snapshot, clusterHealth, problems, buckets, Math.floor(wall / OVERVIEW_INTERVAL_MS)],
   );
   const lines = drawOverview(overview, look, height);
   const rows = Array.from({ length: height }, (_, at) => ({ cells: [{ text: " " }, ...(lines[at] ?? [])] }));

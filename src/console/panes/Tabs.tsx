@@ -65,7 +65,7 @@ export function EtcdLine({ width }: { width: number }) {
 }
 
 /** The tabs in the line of tabs. Those about etcd have one common entry. */
-const ENTRIES: readonly TabId[] = TABS.filter((id) => id === "members" || !isEtcdTab(id));
+const TAB_ENTRIES: readonly TabId[] = TABS.filter((id) => id === "members" || !isEtcdTab(id));
 
 function getEntry(tab: TabId): TabId {
   return isEtcdTab(tab) ? "members" : tab;
@@ -84,13 +84,13 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
  */
 export function fitTabs(app: TabsInputs, width: number): FittedTabs {
   const choices = COUNTED.map((isCounted) =>
-    ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
+    TAB_ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
   );
   const whole = choices.map((tabs) => ({ start: "", end: "", tabs }));
   const brief = choices.at(-1) ?? [];
   return (
     whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
-    fitPart(brief, ENTRIES.indexOf(getEntry(app.state.tab)), width)
+    fitPart(brief, TAB_ENTRIES.indexOf(getEntry(app.state.tab)), width)
   );
 }
 

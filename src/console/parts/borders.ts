@@ -4,14 +4,14 @@ import type { Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input-event.ts";
 
 /** Maximum time between the two presses of a double click, ms. */
-const DOUBLE = 400;
+const DOUBLE_CLICK_MS = 400;
 
 /** Starts to drag a border. A double click resets it. */
 export function pressBorder(app: ConsoleApp, border: Border): void {
   const at = app.getPresentTime();
   const { pressed, zoomed } = app.state;
   if (zoomed !== undefined) return;
-  const isDouble = pressed?.border === border && at >= pressed.at && at - pressed.at <= DOUBLE;
+  const isDouble = pressed?.border === border && at >= pressed.at && at - pressed.at <= DOUBLE_CLICK_MS;
   app.update((state) => ({
     ...(isDouble ? setUserSize(state, border, undefined) : state),
     pressed: { border, at, isHeld: true },
@@ -51,7 +51,7 @@ function computeDraggedSize({ screen, panel }: Layout, border: Border, { column,
 }
 
 /** Columns and rows by which a key changes a size. */
-const STEP = { columns: 4, rows: 2 };
+const BORDER_STEP = { columns: 4, rows: 2 };
 
 /** Makes the focused pane larger or smaller. */
 export function resizePane(app: ConsoleApp, by: 1 | -1): void {
@@ -60,7 +60,7 @@ export function resizePane(app: ConsoleApp, by: 1 | -1): void {
   if (layout === undefined || change === undefined)
     return app.showToast("this pane has no border that can move", "quiet");
   const { border, size, sign } = change;
-  const step = border === "explorer" || border === "detailWidth" ? STEP.columns : STEP.rows;
+  const step = border === "explorer" || border === "detailWidth" ? BORDER_STEP.columns : BORDER_STEP.rows;
   app.update((state) => setUserSize(state, border, Math.max(1, size + by * sign * step)));
 }
 

@@ -16,7 +16,7 @@ export interface Keymap {
 export type KeyBindings = Readonly<Record<string, string | readonly string[]>>;
 
 /** The chord that always quits, so that the user can always leave. */
-const ALWAYS = "ctrl+c";
+const QUIT_CHORD = "ctrl+c";
 
 /** The parsed configuration: its findings and the actions it binds. */
 interface ParsedBindings {
@@ -63,12 +63,12 @@ function buildKeymap(actions: readonly KeyAction[], bound: ReadonlyMap<string, s
   const shown = Map.groupBy([...bound], ([, id]) => id);
   return {
     findAction(chord, context) {
-      const id = chord === ALWAYS ? "quit" : bound.get(chord);
+      const id = chord === QUIT_CHORD ? "quit" : bound.get(chord);
       return id !== undefined && context === "global" && contexts.get(id) === "list" ? undefined : id;
     },
     getKeyLabels(id) {
       const chords = (shown.get(id) ?? []).map(([chord]) => chord);
-      return (id === "quit" && chords.length === 0 ? [ALWAYS] : chords).map(formatChord);
+      return (id === "quit" && chords.length === 0 ? [QUIT_CHORD] : chords).map(formatChord);
     },
   };
 }
@@ -81,7 +81,7 @@ function parseActionChord(action: KeyAction, text: string, findings: string[]): 
 }
 
 function findRefusal({ isChange }: KeyAction, chord: string): string | undefined {
-  if (chord === ALWAYS) return "Ctrl+C always quits";
+  if (chord === QUIT_CHORD) return "Ctrl+C always quits";
   if (!isChange || !/^ctrl\+/.test(chord)) return undefined;
   return `${formatChord(chord)} is refused: actions that change something cannot be on a key with Ctrl, since these are easily hit by mistake`;
 }
@@ -128,15 +128,15 @@ export interface KeyAction {
   rows?: readonly Subject["kind"][] | "any";
 }
 
-const CONFIGURED = ["group", "resource", "schedule"] as const;
+const CONFIGURED_KINDS = ["group", "resource", "schedule"] as const;
 
-const WATCHED = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
+const WATCHED_KINDS = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
 
 /** An action of the console itself. */
 type OwnAction = Omit<KeyAction, "id" | "context">;
 
 /** The console's own actions that work everywhere, in the order of the help. */
-const GLOBAL = {
+const GLOBAL_ACTIONS = {
   palette: { brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"] },
   filter: { brief: "show only rows with some words", keys: ["/"] },
   help: { brief: "all keys", keys: ["?"] },
@@ -214,20 +214,25 @@ const IN_LISTS = {
     keys: ["i"],
     rows: ["lock", "resource", "host", "group"],
   },
-  notifyMe: { brief: "tell me when the row changes; again: no longer", keys: ["A"], rows: WATCHED },
+  notifyMe: { brief: "tell me when the row changes; again: no longer", keys: ["A"], rows: WATCHED_KINDS },
   output: { brief: "what the run writes, live", keys: ["l"], rows: ["lock", "schedule", "run"] },
-  edit: { brief: "edit the group, resource or schedule", keys: ["e"], isChange: true, rows: CONFIGURED },
+  edit: {
+    brief: "edit the group, resource or schedule",
+    keys: ["e"],
+    isChange: true,
+    rows: CONFIGURED_KINDS,
+  },
   create: { brief: "create a group, resource, drain or schedule", keys: ["n"], isChange: true },
   delete: {
     brief: "delete the group, resource or schedule",
     keys: ["delete"],
     isChange: true,
-    rows: CONFIGURED,
+    rows: CONFIGURED_KINDS,
   },
 } as const satisfies Record<string, OwnAction>;
 
 /** The id of an action: each has a handler. */
-export type KeyActionId = keyof typeof GLOBAL | keyof typeof IN_LISTS | RowCommandId;
+export type KeyActionId = keyof typeof GLOBAL_ACTIONS | keyof typeof IN_LISTS | RowCommandId;
 
 /** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
@@ -243,5 +248,5 @@ export function listKeyActions(commands: readonly Command[]): KeyAction[] {
   );
   const listOwn = (context: KeyAction["context"], actions: Readonly<Record<string, OwnAction>>) =>
     Object.entries(actions).map(([id, action]): KeyAction => ({ ...action, id, context }));
-  return [...listOwn("global", GLOBAL), ...listOwn("list", IN_LISTS), ...own];
+  return [...listOwn("global", GLOBAL_ACTIONS), ...listOwn("list", IN_LISTS), ...own];
 }

@@ -4,7 +4,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
-const MARGIN = 2;
+const MARGIN_COLUMNS = 2;
 
 /** Lists all lines of the detail, each with its target. @param width  of the pane */
 export function listDetailLines(app: ConsoleApp, width: number): DetailLine[] {
@@ -15,12 +15,14 @@ function buildLines(app: ConsoleApp, width: number, isDense: boolean): DetailLin
   const detail = app.getDetail();
   const empty = app.liveView.hasRead ? "nothing is selected" : NOT_READ_YET;
   if (detail === undefined) return [{ spans: [{ text: empty, role: "quiet" }] }];
-  return buildDetailLines(detail, app.theme.createLook(width - MARGIN), isDense);
+  return buildDetailLines(detail, app.theme.createLook(width - MARGIN_COLUMNS), isDense);
 }
 
 /** Returns the lines of the detail as text, a fact on each. @param width  of the lines */
 export function formatDetailText(app: ConsoleApp, width: number): string[] {
-  return buildLines(app, width + MARGIN, false).map(({ spans }) => spans.map(({ text }) => text).join(""));
+  return buildLines(app, width + MARGIN_COLUMNS, false).map(({ spans }) =>
+    spans.map(({ text }) => text).join(""),
+  );
 }
 
 /** Returns the indexes of the lines that have a target. */

@@ -326,7 +326,7 @@ export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): R
 }
 
 /** The command that creates the objects of a tab, and the noun for them. */
-const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
+const CREATE_COMMANDS: Partial<Record<TabId, readonly [id: string, what: string]>> = {
   groups: ["group set", "group"],
   hosts: ["group set", "group"],
   resources: ["resource set", "resource"],
@@ -336,7 +336,7 @@ const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
 
 /** Builds the action that creates an item of the kind that the tab shows. */
 export function buildCreateAction(tab: TabId): RowActionResult {
-  const [id, target] = CREATES[tab] ?? [];
+  const [id, target] = CREATE_COMMANDS[tab] ?? [];
   if (id !== undefined) return { command: getCommandById(id), args: [], fixed: 0, target: `a new ${target}` };
   return { reason: "create groups, resources, drains or schedules in their own tabs" };
 }

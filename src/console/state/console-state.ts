@@ -182,7 +182,7 @@ export type Border = (typeof BORDERS)[number];
 export type UserSizes = Readonly<Partial<Record<Border, number>>>;
 
 /** Minimum columns or rows on each side of the border: of the pane, and of the others. */
-const LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
+const BORDER_LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
   explorer: { least: 14, others: 60 },
   detailHeight: { least: 3, others: 6 },
   detailWidth: { least: 30, others: 60 },
@@ -201,7 +201,7 @@ export function chooseSize(
 ): number {
   const wanted = sizes[border];
   if (wanted === undefined) return computed;
-  const { least, others } = LIMITS[border];
+  const { least, others } = BORDER_LIMITS[border];
   const most = available - others;
   return most < least ? computed : clamp(wanted, least, most);
 }

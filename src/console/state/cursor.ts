@@ -64,7 +64,7 @@ function computeTop(top: number, index: number, height: number, length: number):
 }
 
 /** Numbers of rows by which keys, and actions of keys in lists, move. */
-const STEPS: ReadonlyMap<string, number> = new Map([
+const ROW_STEPS: ReadonlyMap<string, number> = new Map([
   ["up", -1],
   ["k", -1],
   ["down", 1],
@@ -91,7 +91,7 @@ export function stepBy(by: string, at: number, last: number, size: { page: numbe
   const [wheel, wheelUp] = WHEEL_STEP.exec(by) ?? [];
   const pages = page === undefined ? 0 : pageUp ? -size.page : size.page;
   const turns = wheel === undefined ? 0 : wheelUp ? -size.wheel : size.wheel;
-  return clamp(at + (STEPS.get(by) ?? 0) + pages + turns, 0, last);
+  return clamp(at + (ROW_STEPS.get(by) ?? 0) + pages + turns, 0, last);
 }
 
 /** Returns the new scroll position of a text. @param by  as of `stepBy` @param height  number of visible lines */

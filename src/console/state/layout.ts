@@ -34,20 +34,20 @@ export interface LayoutWishes {
 /** Minimum screen size. */
 export const MIN_SCREEN: Size = { width: 40, height: 10 };
 /** Minimum width for an explorer beside the other panes. On a narrower screen it replaces them while it has the focus. */
-const WIDE = 100;
+const MIN_COLUMNS_FOR_EXPLORER = 100;
 /** Minimum width for a detail beside the table. */
 const VERY_WIDE = 200;
 /** Width of the explorer: what its lines need, within limits. */
-const EXPLORER = { least: 24, most: 40, share: 0.25 };
+const EXPLORER_COLUMNS = { least: 24, most: 40, share: 0.25 };
 /** Shares of a table beside the detail: it takes what its columns need, within limits. */
-const TABLE = { least: 0.4, usual: 0.58, most: 0.64 };
+const TABLE_SHARES = { least: 0.4, usual: 0.58, most: 0.64 };
 /** Heights of the panel and the detail: a share of the available rows, within limits. */
-const PANEL = { least: 4, most: 12, share: 0.18 };
-const DETAIL = { least: 5, most: 24, share: 0.26 };
+const PANEL_ROWS = { least: 4, most: 12, share: 0.18 };
+const DETAIL_ROWS = { least: 5, most: 24, share: 0.26 };
 /** Minimum screen heights for a panel without the focus, and for a detail. */
-const TALL = { panel: 28, detail: 16 };
+const MIN_SCREEN_ROWS = { panel: 28, detail: 16 };
 /** Lines that are always present: header, tabs, status. */
-const CHROME = 3;
+const FIXED_ROWS = 3;
 
 /** Divides the screen. Returns undefined if it is too small. */
 export function computeLayout(
@@ -56,7 +56,7 @@ export function computeLayout(
   wishes: LayoutWishes = {},
 ): Layout | undefined {
   if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) return undefined;
-  const body = screen.height - CHROME;
+  const body = screen.height - FIXED_ROWS;
   if (state.zoomed !== undefined)
     return { screen, isBeside: false, [state.zoomed]: { width: screen.width, height: body } };
   const panel = computePanelHeight(screen, state, body, wishes);
@@ -77,12 +77,12 @@ function computePanelHeight(
   screen: Size,
   state: ConsoleState,
   body: number,
-  { panelLines = PANEL.most }: LayoutWishes,
+  { panelLines = PANEL_ROWS.most }: LayoutWishes,
 ): number {
   const { panel, focus } = state;
   if (!panel.isOpen && focus !== "panel") return 0;
-  if (screen.height < TALL.panel && focus !== "panel") return 0;
-  const computed = clamp(panelLines, 1, computeShare(body, PANEL));
+  if (screen.height < MIN_SCREEN_ROWS.panel && focus !== "panel") return 0;
+  const computed = clamp(panelLines, 1, computeShare(body, PANEL_ROWS));
   return chooseSize(state, "panel", computed, body);
 }
 
@@ -90,12 +90,12 @@ function computePanelHeight(
 function computeExplorerWidth(
   screen: Size,
   state: ConsoleState,
-  { explorerWidth = EXPLORER.least }: LayoutWishes,
+  { explorerWidth = EXPLORER_COLUMNS.least }: LayoutWishes,
 ): number {
   const { explorer, focus } = state;
-  if (screen.width < WIDE) return focus === "explorer" ? screen.width : 0;
+  if (screen.width < MIN_COLUMNS_FOR_EXPLORER) return focus === "explorer" ? screen.width : 0;
   if (!explorer.isOpen) return 0;
-  const { least, most, share } = EXPLORER;
+  const { least, most, share } = EXPLORER_COLUMNS;
   const room = Math.min(most, Math.floor(screen.width * share));
   return chooseSize(state, "explorer", clamp(explorerWidth, least, room), screen.width);
 }
@@ -106,7 +106,7 @@ function computeMainSizes(
   state: ConsoleState,
   wishes: LayoutWishes,
 ): Pick<Layout, "table" | "detail"> {
-  if (screen.height < TALL.detail || state.tab === "overview") return { table: available };
+  if (screen.height < MIN_SCREEN_ROWS.detail || state.tab === "overview") return { table: available };
   if (screen.width >= VERY_WIDE) {
     const computed = available.width - 1 - computeTableWidth(available.width - 1, wishes);
     const left = available.width - 1 - chooseSize(state, "detailWidth", computed, available.width);
@@ -128,13 +128,13 @@ const LINES_STEP = 4;
 
 /** Returns the height of a detail below the table: its share, and the lines that a table with few rows does not need. */
 function computeDetailHeight(available: number, { tableLines }: LayoutWishes): number {
-  const usual = computeShare(available, DETAIL);
+  const usual = computeShare(available, DETAIL_ROWS);
   if (tableLines === undefined) return usual;
   return Math.max(usual, available - 1 - LINES_STEP * Math.ceil((tableLines + 1) / LINES_STEP));
 }
 
 function computeTableWidth(available: number, { tableWidth }: LayoutWishes): number {
-  const [least, usual, most] = [TABLE.least, TABLE.usual, TABLE.most].map((share) =>
+  const [least, usual, most] = [TABLE_SHARES.least, TABLE_SHARES.usual, TABLE_SHARES.most].map((share) =>
     Math.floor(available * share),
   ) as [number, number, number];
   return tableWidth === undefined ? usual : clamp(tableWidth, least, most);
@@ -149,10 +149,10 @@ function computeShare(
 
 /** Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the focus. */
 export function listPanes({ table, detail, panel, explorer, screen }: Layout): Pane[] {
-  const hasExplorer = explorer !== undefined || screen.width < WIDE;
+  const hasExplorer = explorer !== undefined || screen.width < MIN_COLUMNS_FOR_EXPLORER;
   return [
     ...(hasExplorer ? (["explorer"] as const) : []),
-    ...(table || screen.width < WIDE ? (["table"] as const) : []),
+    ...(table || screen.width < MIN_COLUMNS_FOR_EXPLORER ? (["table"] as const) : []),
     ...(detail ? (["detail"] as const) : []),
     ...(panel ? (["panel"] as const) : []),
   ];

@@ -22,7 +22,7 @@ export function toggleWatched(
   return isAll ? others : [...others, ...rows].slice(-MOST_WATCHED);
 }
 
-const KINDS = ["lock", "resource", "host", "group", "schedule", "run"] as const;
+const WATCHED_KINDS = ["lock", "resource", "host", "group", "schedule", "run"] as const;
 
 /** Restores stored rows. Ignores invalid ones. */
 export function restoreWatchedRows(kept: unknown): readonly WatchedRow[] {
@@ -35,6 +35,6 @@ function restoreRow(kept: unknown): WatchedRow[] {
   if (typeof name !== "string" || name.length > 1_000) return [];
   const scope = DRAIN_SCOPES.find((one) => one === place);
   if (word === "drain") return scope === undefined ? [] : [{ kind: word, scope, name }];
-  const kind = KINDS.find((one) => one === word);
+  const kind = WATCHED_KINDS.find((one) => one === word);
   return kind === undefined ? [] : [{ kind, name }];
 }

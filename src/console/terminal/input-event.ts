@@ -35,11 +35,11 @@ interface FocusEvent {
 }
 
 /** Bits of the modifiers: the number that terminals send, less one. */
-export const SHIFT = 1;
-export const ALT = 2;
-export const CTRL = 4;
+export const SHIFT_BIT = 1;
+export const ALT_BIT = 2;
+export const CTRL_BIT = 4;
 /** Super, hyper and meta: the console ignores keys with them. */
-const FOREIGN = 8 | 16 | 32;
+const FOREIGN_MODIFIERS = 8 | 16 | 32;
 
 /**
  * Creates the event of a named key.
@@ -47,22 +47,24 @@ const FOREIGN = 8 | 16 | 32;
  * @returns undefined for keys that the console ignores
  */
 export function createNamedKey(name: string, modifiers = 0): KeyEvent | undefined {
-  if ((modifiers & FOREIGN) !== 0) return undefined;
-  const isPlain = (modifiers & (SHIFT | ALT | CTRL)) === 0;
+  if ((modifiers & FOREIGN_MODIFIERS) !== 0) return undefined;
+  const isPlain = (modifiers & (SHIFT_BIT | ALT_BIT | CTRL_BIT)) === 0;
   const isSign = [...name].length === 1;
-  if (isSign && (modifiers & (ALT | CTRL)) === 0) return { kind: "key", chord: name, text: name };
+  if (isSign && (modifiers & (ALT_BIT | CTRL_BIT)) === 0) return { kind: "key", chord: name, text: name };
   const chord = addModifiers(name, modifiers);
-  if (name === "space" && (isPlain || modifiers === SHIFT)) return { kind: "key", chord: "space", text: " " };
+  if (name === "space" && (isPlain || modifiers === SHIFT_BIT))
+    return { kind: "key", chord: "space", text: " " };
   return { kind: "key", chord };
 }
 
 /** Creates the event of a key that types a character. @returns undefined for keys that the console ignores */
 export function createTypedKey(character: string, modifiers = 0): KeyEvent | undefined {
-  if ((modifiers & FOREIGN) !== 0) return undefined;
+  if ((modifiers & FOREIGN_MODIFIERS) !== 0) return undefined;
   if (character === " ") return createNamedKey("space", modifiers);
-  const isCommand = (modifiers & (ALT | CTRL)) !== 0;
+  const isCommand = (modifiers & (ALT_BIT | CTRL_BIT)) !== 0;
   if (!isCommand) return { kind: "key", chord: character, text: character };
-  if ((modifiers & CTRL) === 0) return { kind: "key", chord: addModifiers(character, modifiers & ~SHIFT) };
+  if ((modifiers & CTRL_BIT) === 0)
+    return { kind: "key", chord: addModifiers(character, modifiers & ~SHIFT_BIT) };
   return { kind: "key", chord: addModifiers(character.toLowerCase(), modifiers) };
 }
 
@@ -78,16 +80,16 @@ export function createControlKey(code: number, modifiers = 0): KeyEvent | undefi
     case 0x1b:
       return createNamedKey("escape", modifiers);
     case 0x00:
-      return createNamedKey("space", modifiers | CTRL);
+      return createNamedKey("space", modifiers | CTRL_BIT);
     default:
-      return createNamedKey(String.fromCharCode(code + 0x40).toLowerCase(), modifiers | CTRL);
+      return createNamedKey(String.fromCharCode(code + 0x40).toLowerCase(), modifiers | CTRL_BIT);
   }
 }
 
 function addModifiers(name: string, modifiers: number): string {
-  const ctrl = (modifiers & CTRL) !== 0 ? "ctrl+" : "";
-  const alt = (modifiers & ALT) !== 0 ? "alt+" : "";
-  const shift = (modifiers & SHIFT) !== 0 ? "shift+" : "";
+  const ctrl = (modifiers & CTRL_BIT) !== 0 ? "ctrl+" : "";
+  const alt = (modifiers & ALT_BIT) !== 0 ? "alt+" : "";
+  const shift = (modifiers & SHIFT_BIT) !== 0 ? "shift+" : "";
   return ctrl + alt + shift + name;
 }
 
@@ -112,7 +114,7 @@ export const LONGEST_REPORT = 64;
 /** `11;rgb:RRRR/GGGG/BBBB`, with one to four digits for each part; some terminals add an alpha part. */
 const BACKGROUND = /^11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})(?:\/[0-9a-f]{1,4})?$/i;
 /** The beginning of such an answer. */
-const STARTED = /^1(?:1(?:;(?:r(?:g(?:b(?:a?(?::[0-9a-f/]*)?)?)?)?)?)?)?$/i;
+const BACKGROUND_START = /^1(?:1(?:;(?:r(?:g(?:b(?:a?(?::[0-9a-f/]*)?)?)?)?)?)?)?$/i;
 
 /** Parses the text of an OSC string. @returns undefined for all but the answer about the background */
 export function parseOscReport(text: string): BackgroundReport | undefined {
@@ -124,7 +126,7 @@ export function parseOscReport(text: string): BackgroundReport | undefined {
 
 /** Whether a text may be the beginning of the answer about the background. */
 export function isReportStarted(text: string): boolean {
-  return STARTED.test(text);
+  return BACKGROUND_START.test(text);
 }
 
 /** Whether dark text is easier to read on a background: its perceived brightness is over one half. */

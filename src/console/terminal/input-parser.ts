@@ -1,6 +1,6 @@
 import { cleanInput } from "../../core/base/text.ts";
 import {
-  ALT,
+  ALT_BIT,
   createControlKey,
   createNamedKey,
   createTypedKey,
@@ -8,7 +8,7 @@ import {
   isReportStarted,
   LONGEST_REPORT,
   parseOscReport,
-  SHIFT,
+  SHIFT_BIT,
   type TerminalReport,
 } from "./input-event.ts";
 import { type InputPiece, type ParserMode, parseCsiSequence, parseSs3Sequence } from "./key-sequences.ts";
@@ -26,7 +26,7 @@ type TerminalInput = InputEvent | TerminalReport;
  * How long to wait for the rest of incomplete input, ms. After Escape, the user notices the wait. A sequence that has
  * begun is not a key, and slow lines split sequences: its end must not be taken for keys.
  */
-const PATIENCE: Readonly<Record<PendingInput, number>> = {
+const INPUT_TIMEOUTS_MS: Readonly<Record<PendingInput, number>> = {
   escape: 40,
   sequence: 1_000,
   report: 10_000,
@@ -37,7 +37,7 @@ const PATIENCE: Readonly<Record<PendingInput, number>> = {
  * The same for an Escape that is unlikely to be the key: the terminal owes an answer, which the Escape may begin, or
  * the keyboard sends a whole sequence for the key.
  */
-const UNLIKELY = 250;
+const UNLIKELY_ESCAPE_TIMEOUT_MS = 250;
 
 /** Calls `then` once after some ms. @returns a function that cancels the call */
 type TimeoutFunction = (milliseconds: number, then: () => void) => () => void;
@@ -79,7 +79,10 @@ export function createKeyReader(
       emitInput(parser.feed(bytes));
       const { pending } = parser;
       if (pending === undefined || (hasEnded && !isExpecting)) return;
-      const patience = pending === "escape" && (isExpecting || isCoded) ? UNLIKELY : PATIENCE[pending];
+      const patience =
+        pending === "escape" && (isExpecting || isCoded)
+          ? UNLIKELY_ESCAPE_TIMEOUT_MS
+          : INPUT_TIMEOUTS_MS[pending];
       cancel = startTimeout(patience, () => emitInput(parser.flush()));
     },
     expectReport(isExpected) {
@@ -196,7 +199,7 @@ export class InputParser {
       case "csi":
         return this.#skipOverlong();
       default:
-        return parseInputPiece(this.#rest.slice(0, WINDOW), isAll);
+        return parseInputPiece(this.#rest.slice(0, MAX_SEQUENCE_BYTES), isAll);
     }
   }
 
@@ -256,7 +259,7 @@ function cleanPaste(text: string): string {
 }
 
 /** Maximum number of bytes examined for one piece. No key sequence is longer. */
-const WINDOW = 256;
+const MAX_SEQUENCE_BYTES = 256;
 
 /** A parsed piece, or undefined if its end has not arrived yet. */
 type ParsedPiece = InputPiece | undefined;
@@ -322,9 +325,9 @@ function parseDoubleEscape(rest: string, isAll: boolean): ParsedPiece {
 function parseAlt(rest: string, isAll: boolean): ParsedPiece {
   const code = rest.charCodeAt(1);
   // The Linux console's Shift+Tab. Window managers use Alt+Tab, so it does not reach a terminal.
-  if (code === 0x09) return { length: 2, event: createNamedKey("tab", SHIFT) };
-  if (code < 0x20 || code === 0x7f) return { length: 2, event: createControlKey(code, ALT) };
-  const piece = parseCharacter(rest.slice(1), isAll, ALT);
+  if (code === 0x09) return { length: 2, event: createNamedKey("tab", SHIFT_BIT) };
+  if (code < 0x20 || code === 0x7f) return { length: 2, event: createControlKey(code, ALT_BIT) };
+  const piece = parseCharacter(rest.slice(1), isAll, ALT_BIT);
   return piece && { ...piece, length: piece.length + 1 };
 }
 

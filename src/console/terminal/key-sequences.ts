@@ -1,12 +1,12 @@
 import {
-  ALT,
-  CTRL,
+  ALT_BIT,
+  CTRL_BIT,
   createControlKey,
   createNamedKey,
   createTypedKey,
   type InputEvent,
   type MouseEvent,
-  SHIFT,
+  SHIFT_BIT,
   type TerminalReport,
 } from "./input-event.ts";
 
@@ -22,7 +22,7 @@ export interface InputPiece {
 }
 
 /** Maximum length of a key sequence. Longer ones are ignored. */
-const LONGEST = 64;
+const MAX_SEQUENCE_LENGTH = 64;
 
 /**
  * Parses `ESC [` and what follows up to the last byte, as defined by ECMA-48. Unknown sequences are skipped as a
@@ -39,23 +39,23 @@ export function parseCsiSequence(rest: string, skip: number, isAll: boolean): In
   const final = body[taken.length];
   if (final === undefined || !/[@-~]/.test(final)) return parseBrokenCsi(rest, taken, skip, isAll);
   const length = skip + 2 + taken.length + 1;
-  if (taken.length >= LONGEST) return { length };
+  if (taken.length >= MAX_SEQUENCE_LENGTH) return { length };
   if (taken === "200" && final === "~") return { length, begins: "paste" };
-  return { length, event: parseCsiEvent(taken, final, skip > 0 ? ALT : 0) };
+  return { length, event: parseCsiEvent(taken, final, skip > 0 ? ALT_BIT : 0) };
 }
 
 /** Handles an incomplete sequence, or one interrupted by an invalid byte. It usually produces no event. */
 function parseBrokenCsi(rest: string, taken: string, skip: number, isAll: boolean): InputPiece | undefined {
   const length = skip + 2 + taken.length;
   const isOpen = rest.length === length;
-  if (taken.length >= LONGEST) return { length, begins: "csi" };
+  if (taken.length >= MAX_SEQUENCE_LENGTH) return { length, begins: "csi" };
   if (isOpen && !isAll) return undefined;
   // rxvt ends keys with Shift in `$`. In other sequences a final byte follows it.
   const [, number] = /^(\d+)\$$/.exec(taken) ?? [];
   if (number !== undefined)
-    return { length, event: findTildeKey(Number(number), SHIFT | (skip > 0 ? ALT : 0)) };
+    return { length, event: findTildeKey(Number(number), SHIFT_BIT | (skip > 0 ? ALT_BIT : 0)) };
   const isAltBracket = isOpen && rest === "\x1b[";
-  return { length, event: isAltBracket ? createTypedKey("[", ALT) : undefined };
+  return { length, event: isAltBracket ? createTypedKey("[", ALT_BIT) : undefined };
 }
 
 /** Parses `ESC [ [ A`: F1 to F5 of the Linux console. */
@@ -64,7 +64,7 @@ function parseLinuxKey(body: string, skip: number, isAll: boolean): InputPiece |
   if (letter === undefined) return isAll ? { length: skip + 3 } : undefined;
   if (!/[@-~]/.test(letter)) return { length: skip + 3 };
   const at = "ABCDE".indexOf(letter);
-  const event = at < 0 ? undefined : createNamedKey(`f${at + 1}`, skip > 0 ? ALT : 0);
+  const event = at < 0 ? undefined : createNamedKey(`f${at + 1}`, skip > 0 ? ALT_BIT : 0);
   return { length: skip + 4, event };
 }
 
@@ -84,13 +84,13 @@ export function parseSs3Sequence(rest: string, skip: number, isAll: boolean): In
   const [taken = ""] = /^[0-9:;]*/.exec(body) ?? [];
   const letter = body[taken.length];
   const length = skip + 2 + taken.length;
-  if (taken.length >= LONGEST) return { length, begins: "csi" };
+  if (taken.length >= MAX_SEQUENCE_LENGTH) return { length, begins: "csi" };
   if (letter === undefined && !isAll) return undefined;
   if (letter === undefined || !/[ -~]/.test(letter))
-    return { length, event: rest === "\x1bO" ? createTypedKey("O", ALT) : undefined };
-  const modifiers = parseModifiers(taken.split(";").at(-1) ?? "") | (skip > 0 ? ALT : 0);
+    return { length, event: rest === "\x1bO" ? createTypedKey("O", ALT_BIT) : undefined };
+  const modifiers = parseModifiers(taken.split(";").at(-1) ?? "") | (skip > 0 ? ALT_BIT : 0);
   const [name, more] =
-    taken === "" && Object.hasOwn(RXVT_ARROWS, letter) ? [RXVT_ARROWS[letter], CTRL] : [SS3[letter], 0];
+    taken === "" && Object.hasOwn(RXVT_ARROWS, letter) ? [RXVT_ARROWS[letter], CTRL_BIT] : [SS3[letter], 0];
   return {
     length: length + 1,
     event: name === undefined ? undefined : createNamedKey(name, modifiers | more),
@@ -98,18 +98,18 @@ export function parseSs3Sequence(rest: string, skip: number, isAll: boolean): In
 }
 
 /** Modifiers of rxvt, by the last byte of its sequences. */
-const RXVT: Readonly<Record<string, number>> = { "^": CTRL, "@": CTRL | SHIFT };
+const RXVT_MODIFIERS: Readonly<Record<string, number>> = { "^": CTRL_BIT, "@": CTRL_BIT | SHIFT_BIT };
 
 /** Stands for an invalid modifier number. It is one of the foreign bits, so the key is ignored. */
-const UNKNOWN = 8;
+const INVALID_MODIFIER = 8;
 
 const MOUSE = /^<([0-9;]+)$/;
 
 /** The number of a key, its modifier, and the event type. */
-const NUMBERED = /^(\d{1,3})(?:;(\d{0,3})(?::(\d))?)?$/;
+const NUMBERED_KEY = /^(\d{1,3})(?:;(\d{0,3})(?::(\d))?)?$/;
 
 /** Additionally the shifted key, the key of the base layout, and the text. */
-const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)?(?:;([\d:]*))?$/;
+const KITTY_KEY = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)?(?:;([\d:]*))?$/;
 
 /**
  * Parses a CSI sequence.
@@ -126,7 +126,7 @@ function parseCsiEvent(taken: string, final: string, more: number): InputEvent |
   if (final === "~" && taken.startsWith("27;")) return parseModifyOtherKeys(taken, more);
   if (taken === "" && (final === "I" || final === "O")) return { kind: "focus", has: final === "I" };
   if (taken === "" && RXVT_ARROWS[final] !== undefined)
-    return createNamedKey(RXVT_ARROWS[final], SHIFT | more);
+    return createNamedKey(RXVT_ARROWS[final], SHIFT_BIT | more);
   return parseNumberedKey(taken, final, more);
 }
 
@@ -141,22 +141,22 @@ function parsePrivateReport(taken: string, final: string): TerminalReport | unde
 
 /** Parses `CSI 5;2~` and `CSI 1;5A`. `CSI 12;40R` is a cursor position report, not F3. */
 function parseNumberedKey(taken: string, final: string, more: number): InputEvent | undefined {
-  const [, number = "", modifier = "", event = "1"] = NUMBERED.exec(taken === "" ? "1" : taken) ?? [];
+  const [, number = "", modifier = "", event = "1"] = NUMBERED_KEY.exec(taken === "" ? "1" : taken) ?? [];
   if (number === "" || !isPressed(event)) return undefined;
   const modifiers = parseModifiers(modifier) | more;
   if (final === "~") return findTildeKey(Number(number), modifiers);
-  const rxvt = RXVT[final];
+  const rxvt = RXVT_MODIFIERS[final];
   if (rxvt !== undefined) return taken === number ? findTildeKey(Number(number), rxvt | more) : undefined;
   if (Number(number) !== 1) return undefined;
-  if (final === "Z") return createNamedKey("tab", SHIFT | modifiers);
-  const name = LETTERS[final];
+  if (final === "Z") return createNamedKey("tab", SHIFT_BIT | modifiers);
+  const name = LETTER_KEYS[final];
   return name === undefined ? undefined : createNamedKey(name, modifiers);
 }
 
 /** Returns a key by the number before `~`. */
 function findTildeKey(number: number, modifiers: number): InputEvent | undefined {
   const at = TILDE_FUNCTIONS.indexOf(number);
-  const name = at < 0 ? TILDE[number - 1] : `f${at + 1}`;
+  const name = at < 0 ? TILDE_KEYS[number - 1] : `f${at + 1}`;
   return name === undefined ? undefined : createNamedKey(name, modifiers);
 }
 
@@ -169,29 +169,29 @@ function parseModifyOtherKeys(taken: string, more: number): InputEvent | undefin
 /** Parses the kitty protocol: `CSI CODE:SHIFTED:BASE;MODIFIER:EVENT;TEXT u`. */
 function parseKittyKey(taken: string, more: number): InputEvent | undefined {
   const [, code = "", shifted = "", base = "", modifier = "", event = "1", text = ""] =
-    KITTYS.exec(taken) ?? [];
+    KITTY_KEY.exec(taken) ?? [];
   if (code === "" || !isPressed(event)) return undefined;
   const modifiers = parseModifiers(modifier) | more;
   const pad = KITTY_PAD[Number(code) - KITTY_PAD_FIRST];
   if (pad !== undefined) return createTypedKey(pad, modifiers);
-  if ((modifiers & (CTRL | ALT)) !== 0) {
+  if ((modifiers & (CTRL_BIT | ALT_BIT)) !== 0) {
     // Ctrl or Alt with a non-Latin letter: uses the key at the same position of a Latin keyboard.
     return createCodedKey(Number(code) > 0x7f && base !== "" ? Number(base) : Number(code), modifiers);
   }
-  const typed = text === "" ? ((modifiers & SHIFT) !== 0 ? shifted : "") : text.split(":")[0];
+  const typed = text === "" ? ((modifiers & SHIFT_BIT) !== 0 ? shifted : "") : text.split(":")[0];
   return createCodedKey(Number(typed || code), modifiers);
 }
 
 /** Creates the event of a key by its character code. */
 function createCodedKey(code: number, modifiers: number): InputEvent | undefined {
-  const name = KITTY[code];
+  const name = KITTY_KEYS[code];
   if (name !== undefined) return createNamedKey(name, modifiers);
-  if (code === 0x08) return createControlKey(code, modifiers & ~CTRL);
+  if (code === 0x08) return createControlKey(code, modifiers & ~CTRL_BIT);
   // Private characters are keys such as Shift itself. Of the control characters, only the named ones are key codes.
   const isText = code >= 0x20 && code <= 0x10ffff && !(code >= 0x7f && code < 0xa0);
   if (!isText || (code >= 0xd800 && code <= 0xf8ff)) return undefined;
   const character = String.fromCodePoint(code);
-  const isUpper = (modifiers & SHIFT) !== 0 && (modifiers & CTRL) === 0;
+  const isUpper = (modifiers & SHIFT_BIT) !== 0 && (modifiers & CTRL_BIT) === 0;
   return createTypedKey(isUpper ? toUpperCharacter(character) : character, modifiers);
 }
 
@@ -209,7 +209,7 @@ function isPressed(event: string): boolean {
 /** Converts the modifier number of a terminal, which is one more than the bits. */
 function parseModifiers(parameter: string): number {
   const number = Number(parameter || 1);
-  return number >= 1 && number <= 256 ? number - 1 : UNKNOWN;
+  return number >= 1 && number <= 256 ? number - 1 : INVALID_MODIFIER;
 }
 
 const BUTTONS = ["left", "middle", "right", "none"] as const;
@@ -237,12 +237,12 @@ function createWheelEvent(
 }
 
 /** Keys by the number before `~`, from 1. */
-const TILDE = ["home", "insert", "delete", "end", "pageup", "pagedown", "home", "end"];
+const TILDE_KEYS = ["home", "insert", "delete", "end", "pageup", "pagedown", "home", "end"];
 /** The same for F1, F2 and so on. */
 const TILDE_FUNCTIONS = [11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34];
 
 /** Keys by the last letter of their sequence. */
-const LETTERS: Readonly<Record<string, string>> = {
+const LETTER_KEYS: Readonly<Record<string, string>> = {
   A: "up",
   B: "down",
   C: "right",
@@ -257,7 +257,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 
 /** Keys by the letter after `ESC O`, including the keypad in application mode. */
 const SS3: Readonly<Record<string, string>> = {
-  ...LETTERS,
+  ...LETTER_KEYS,
   M: "enter",
   I: "tab",
   X: "=",
@@ -278,7 +278,7 @@ const RXVT_ARROWS: Readonly<Record<string, string>> = { a: "up", b: "down", c: "
 const KITTY_MOVES = ["left", "right", "up", "down", "pageup", "pagedown", "home", "end", "insert", "delete"];
 
 /** Keys of the kitty protocol that type no character. */
-const KITTY: Readonly<Record<number, string>> = {
+const KITTY_KEYS: Readonly<Record<number, string>> = {
   9: "tab",
   13: "enter",
   27: "escape",

@@ -33,11 +33,11 @@ export function formatClipboardSequence(text: string): string {
 }
 
 /** Ends a string sequence. Unlike BEL, it rings nowhere. */
-const END = "\x1b\\";
+const STRING_END = "\x1b\\";
 
 /** Makes a text a link (OSC 8). @param url  without control characters */
 export function formatLink(text: string, url: string): string {
-  return `\x1b]8;;${url}${END}${text}\x1b]8;;${END}`;
+  return `\x1b]8;;${url}${STRING_END}${text}\x1b]8;;${STRING_END}`;
 }
 
 /** Sequences that set the colours of cells without their own colours. */
@@ -70,7 +70,7 @@ const UNUSED_COLOURS =
   /\x1b\[38;[\d;]+m(?=(?:\x1b\[(?:48;[\d;]+|49|1|22)m)*\x1b\[(?:38;[\d;]+|39)m)|\x1b\[48;[\d;]+m(?=(?:\x1b\[(?:38;[\d;]+|39|1|22)m)*\x1b\[(?:48;[\d;]+|49)m)/g;
 
 /** Blanks that take more bytes than the two sequences that replace them. */
-const BLANKS = / {12,}/g;
+const LONG_BLANKS = / {12,}/g;
 
 /** Styles that a terminal shows in blanks, but not in cells that it has erased. */
 const SHOWN_IN_BLANKS = /\x1b\[(?:4|7|9)m/;
@@ -84,7 +84,7 @@ export function shortenOutput(text: string, hasGround: boolean): string {
   if (!hasGround) return short;
   return short
     .split("\n")
-    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(BLANKS, eraseCells)))
+    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(LONG_BLANKS, eraseCells)))
     .join("\n");
 }
 

@@ -206,9 +206,9 @@ const ABOUT_BACKGROUND = "\x1b[?996n\x1b]11;?\x07";
 /** Asks for the modes of the keyboard (kitty's protocol). */
 const ABOUT_KEYBOARD = "\x1b[?u";
 /** Asks for the attributes of the terminal (DA1). Every terminal answers this. */
-const LAST = "\x1b[c";
+const ATTRIBUTES_QUERY = "\x1b[c";
 /** Time after which an answer is no longer expected, ms. A later one is still accepted. */
-const PATIENCE = 2_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 /** Maximum wait for an outstanding answer before the terminal is given back, ms. */
 const LAST_WAIT = 300;
 
@@ -236,7 +236,7 @@ export class TerminalQuery {
   constructor(ports: QueryPorts, { about }: { about: { background: boolean; keyboard: boolean } }) {
     this.#ports = ports;
     this.#question =
-      (about.background ? ABOUT_BACKGROUND : "") + (about.keyboard ? ABOUT_KEYBOARD : "") + LAST;
+      (about.background ? ABOUT_BACKGROUND : "") + (about.keyboard ? ABOUT_KEYBOARD : "") + ATTRIBUTES_QUERY;
   }
 
   /** Whether the background is light; undefined if it is not known. */
@@ -247,7 +247,7 @@ export class TerminalQuery {
   ask(): void {
     this.#settle();
     this.#answered = Promise.withResolvers();
-    this.#timer = setTimeout(() => this.#settle(), PATIENCE);
+    this.#timer = setTimeout(() => this.#settle(), ANSWER_TIMEOUT_MS);
     this.#ports.onExpecting(true);
     this.#ports.write(this.#question);
   }
@@ -282,7 +282,7 @@ export class TerminalQuery {
 }
 
 /** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
-const QUESTION = "\x1b[5n";
+const STATE_QUERY = "\x1b[5n";
 
 /** How long to wait for a terminal that has never answered, ms. A slow line takes some seconds for a full screen. */
 const MUTE_AFTER = 10_000;
@@ -330,7 +330,7 @@ export class ShownQuery {
     const actions = this.#actions.splice(0);
     if (this.#isMute) return runSoon(actions);
     this.#questions.push(actions);
-    this.#write(QUESTION);
+    this.#write(STATE_QUERY);
     if (!this.#hasAnswered) this.#timer ??= setTimeout(() => this.#giveUp(), MUTE_AFTER);
   }
 

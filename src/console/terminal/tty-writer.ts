@@ -12,7 +12,7 @@ interface TtyWriterEvents {
 const FIRST_PAUSE = 2;
 const LONGEST_PAUSE = 50;
 /** Maximum wait on exit for a terminal that accepts nothing, ms. */
-const PATIENCE = 300;
+const EXIT_TIMEOUT_MS = 300;
 
 /**
  * Writes to a terminal without blocking. The terminal may be stopped (Ctrl+S) or slow, or its line dead. Signals,
@@ -57,7 +57,7 @@ export class TtyWriter {
   /** Waits until all output is accepted, for a limited time. The rest is dropped. */
   flush(): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    for (let waited = 0; this.#push() && this.isClogged && waited < PATIENCE; waited += 10)
+    for (let waited = 0; this.#push() && this.isClogged && waited < EXIT_TIMEOUT_MS; waited += 10)
       Atomics.wait(pause, 0, 0, 10);
     clearTimeout(this.#timer);
     this.#timer = undefined;

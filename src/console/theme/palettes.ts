@@ -81,7 +81,7 @@ function createPalette(colours: ThemeColours, exceptions: Partial<ThemePalette> 
 }
 
 /** The status bar of dark and light. */
-const BARS = {
+const STATUS_BAR_COLOURS = {
   live: { fg: WHITE, bg: "#0a5c96" },
   away: { fg: WHITE, bg: "#a1352f" },
   past: { fg: WHITE, bg: "#6b3fa0" },
@@ -105,7 +105,7 @@ export const dark = createPalette({
   held: { fg: "#6cc58a" },
   waiting: { fg: "#e2b34c" },
   problem: { fg: "#f58c8f" },
-  ...BARS,
+  ...STATUS_BAR_COLOURS,
   badge: { fg: BLACK, bg: "#e2b34c" },
 });
 
@@ -126,7 +126,7 @@ export const light = createPalette({
   held: { fg: "#116329" },
   waiting: { fg: "#6f4700" },
   problem: { fg: "#b31d28" },
-  ...BARS,
+  ...STATUS_BAR_COLOURS,
   badge: { fg: BLACK, bg: "#f0c454" },
 });
 

@@ -143,7 +143,7 @@ export function setColourDepth({ depth }: Pick<Theme, "depth">): void {
 }
 
 /** The replacements for roles of data from etcd. The frame and typed text stay valid without a connection. */
-const OUTDATED: Partial<Record<StyleRole, StyleRole>> = {
+const OUTDATED_ROLES: Partial<Record<StyleRole, StyleRole>> = {
   held: "quiet",
   free: "quiet",
   waiting: "quiet",
@@ -161,11 +161,11 @@ const OUTDATED: Partial<Record<StyleRole, StyleRole>> = {
  * outdated.
  */
 export function dimTheme(theme: Theme): Theme {
-  return { ...theme, getLook: (role) => theme.getLook(OUTDATED[role] ?? role) };
+  return { ...theme, getLook: (role) => theme.getLook(OUTDATED_ROLES[role] ?? role) };
 }
 
 /** Roles that look the same under an overlay: lines, and the bars, which say at all times whether the console is live. */
-const UNSHADED: ReadonlySet<StyleRole> = new Set<StyleRole>([
+const UNSHADED_ROLES: ReadonlySet<StyleRole> = new Set<StyleRole>([
   "border",
   "track",
   "bar",
@@ -176,14 +176,17 @@ const UNSHADED: ReadonlySet<StyleRole> = new Set<StyleRole>([
   "badgeReadOnly",
 ]);
 /** The replacements for the signs of the focus, which no pane has under an overlay. */
-const UNFOCUSED: Partial<Record<StyleRole, StyleRole>> = { titleRowFocused: "titleRow", accent: "border" };
+const UNFOCUSED_ROLES: Partial<Record<StyleRole, StyleRole>> = {
+  titleRowFocused: "titleRow",
+  accent: "border",
+};
 
 /** Returns a theme for the page under an overlay: all texts in one quiet style, on the same backgrounds. */
 export function shadeTheme(theme: Theme): Theme {
   const dimmed = theme.getLook("dimmed");
   const shade = (role: StyleRole) => {
-    const shown = UNFOCUSED[role] ?? role;
-    if (UNSHADED.has(shown)) return theme.getLook(shown);
+    const shown = UNFOCUSED_ROLES[role] ?? role;
+    if (UNSHADED_ROLES.has(shown)) return theme.getLook(shown);
     const bg = SURFACES.some((surface) => surface === shown) ? theme.getLook(shown)?.style.bg : undefined;
     return bg === undefined ? dimmed : buildLook({ ...dimmed?.style, bg }, theme.depth);
   };
@@ -236,7 +239,7 @@ function announcesLight({ COLORFGBG = "" }: Env): boolean {
 const CUBE_LEVELS = [0, 95, 135, 175, 215, 255];
 
 /** Backgrounds whose nearest colour is that of another background, or makes text unreadable. */
-const CHOSEN: Readonly<Record<string, number>> = {
+const CHOSEN_COLOURS: Readonly<Record<string, number>> = {
   "#181818": 233,
   "#20384f": 17,
   "#04395e": 17,
@@ -254,7 +257,7 @@ const CHOSEN: Readonly<Record<string, number>> = {
  * @param colour  `#rrggbb`
  */
 export function findNearest256(colour: string): number {
-  return CHOSEN[colour] ?? computeNearest256(colour);
+  return CHOSEN_COLOURS[colour] ?? computeNearest256(colour);
 }
 
 function computeNearest256(colour: string): number {
@@ -337,7 +340,7 @@ export const ASCII: Signs = {
 };
 
 /** ASCII replacements of the same width for signs that other modules put into texts. */
-const INSTEAD: Readonly<Record<string, string>> = {
+const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   "…": "~",
   "–": "-",
   "—": "-",
@@ -376,5 +379,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */
 export function toAscii(line: string): string {
   if (/^[\x00-\x7f]*$/.test(line)) return line;
-  return line.replace(/[^\x00-\x7f]/gu, (char) => INSTEAD[char] ?? "?".repeat(computeDisplayWidth(char)));
+  return line.replace(
+    /[^\x00-\x7f]/gu,
+    (char) => ASCII_REPLACEMENTS[char] ?? "?".repeat(computeDisplayWidth(char)),
+  );
 }

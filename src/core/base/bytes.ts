@@ -24,11 +24,11 @@ export function formatKey(key: string): string {
 }
 
 /** Number of bytes that are converted at a time: the number of arguments of a function is limited. */
-const CHUNK = 8_192;
+const BYTES_PER_CALL = 8_192;
 
 export function toBinaryString(bytes: Uint8Array): string {
-  const chunks = Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, at) =>
-    String.fromCharCode(...bytes.subarray(at * CHUNK, (at + 1) * CHUNK)),
+  const chunks = Array.from({ length: Math.ceil(bytes.length / BYTES_PER_CALL) }, (_, at) =>
+    String.fromCharCode(...bytes.subarray(at * BYTES_PER_CALL, (at + 1) * BYTES_PER_CALL)),
   );
   return chunks.join("");
 }

@@ -3,7 +3,7 @@ import { type ParseResult, quoteText } from "./text.ts";
 // The notation of keys: `Ctrl+P`, `G`, `PgDn`.
 
 /** Displayed names of keys, by their internal names. */
-const SHOWN: Readonly<Record<string, string>> = {
+const DISPLAYED_NAMES: Readonly<Record<string, string>> = {
   pageup: "PgUp",
   pagedown: "PgDn",
   escape: "Esc",
@@ -25,7 +25,7 @@ const SHOWN: Readonly<Record<string, string>> = {
 };
 
 /** Accepted alternative names of keys. */
-const MEANT: Readonly<Record<string, string>> = {
+const ALTERNATIVE_NAMES: Readonly<Record<string, string>> = {
   pgup: "pageup",
   pgdn: "pagedown",
   pgdown: "pagedown",
@@ -61,9 +61,11 @@ export function formatChord(chord: string): string {
   const isCapital = modifiers.has("alt") && isLetter(key) && key !== key.toLowerCase();
   const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
   const isUpper = modifiers.size > 0 || NAMED.test(key);
-  const name = SHOWN[key] ?? (isUpper ? key.toUpperCase() : key);
+  const name = DISPLAYED_NAMES[key] ?? (isUpper ? key.toUpperCase() : key);
   return [
-    ...MODIFIERS.filter((modifier) => all.has(modifier)).map((modifier) => SHOWN[modifier] ?? modifier),
+    ...MODIFIERS.filter((modifier) => all.has(modifier)).map(
+      (modifier) => DISPLAYED_NAMES[modifier] ?? modifier,
+    ),
     name,
   ].join("+");
 }
@@ -85,7 +87,7 @@ export function parseChord(text: string): ParseResult<string> {
 
 function findKeyName(name: string): string | undefined {
   const lower = name.toLowerCase();
-  if (Object.hasOwn(MEANT, lower)) return MEANT[lower];
+  if (Object.hasOwn(ALTERNATIVE_NAMES, lower)) return ALTERNATIVE_NAMES[lower];
   return NAMED.test(lower) || MODIFIERS.some((modifier) => modifier === lower) ? lower : undefined;
 }
 
@@ -106,10 +108,10 @@ function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
   return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
 }
 
-const NEVER = "is not sent to programs by terminals";
-const UNSURE = "is the same as the key alone in most terminals";
+const NEVER_SENT = "is not sent to programs by terminals";
+const SAME_KEY_ALONE = "is the same as the key alone in most terminals";
 /** Keys that Ctrl turns into another key. */
-const SAME: Readonly<Record<string, string>> = {
+const SAME_KEYS: Readonly<Record<string, string>> = {
   i: "Tab",
   m: "Enter",
   "[": "Esc",
@@ -122,11 +124,11 @@ function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
   const hasModifier = (modifier: string) => modifiers.has(modifier);
   if (NAMED.test(key)) return findNamedKeyFault(modifiers, key);
   if (hasModifier("shift") && (hasModifier("ctrl") || !isLetter(key)))
-    return hasModifier("ctrl") ? NEVER : "must be written as the character that it types, such as !";
+    return hasModifier("ctrl") ? NEVER_SENT : "must be written as the character that it types, such as !";
   if (hasModifier("ctrl")) {
-    const same = SAME[key.toLowerCase()];
+    const same = SAME_KEYS[key.toLowerCase()];
     if (same !== undefined) return `is ${same} to a terminal`;
-    return /^[a-z\\\]^_]$/i.test(key) ? undefined : NEVER;
+    return /^[a-z\\\]^_]$/i.test(key) ? undefined : NEVER_SENT;
   }
   const begins = `${hasModifier("shift") ? key.toUpperCase() : key.toLowerCase()}`;
   return hasModifier("alt") && /^[[\]OPX^_]$/.test(begins)
@@ -135,11 +137,11 @@ function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
 }
 
 function findNamedKeyFault(modifiers: ReadonlySet<string>, key: string): string | undefined {
-  if (key === "tab") return modifiers.has("ctrl") || modifiers.has("alt") ? NEVER : undefined;
+  if (key === "tab") return modifiers.has("ctrl") || modifiers.has("alt") ? NEVER_SENT : undefined;
   const isTyped = ["space", "enter", "escape", "backspace"].includes(key);
   if (!isTyped || modifiers.size === 0) return undefined;
-  if (modifiers.has("shift") || (modifiers.has("ctrl") && key !== "space")) return UNSURE;
-  return key === "escape" ? UNSURE : undefined;
+  if (modifiers.has("shift") || (modifiers.has("ctrl") && key !== "space")) return SAME_KEY_ALONE;
+  return key === "escape" ? SAME_KEY_ALONE : undefined;
 }
 
 function isLetter(key: string): boolean {

@@ -12,8 +12,8 @@ const UNITS = [
   ["ms", 1],
 ] as const;
 
-const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
-const SHAPE = new RegExp(`^${UNITS.map(([unit]) => `(?:${NUMBER}${unit})?`).join("")}$`);
+const NUMBER_PATTERN = String.raw`(\d+(?:\.\d+)?)`;
+const DURATION_PATTERN = new RegExp(`^${UNITS.map(([unit]) => `(?:${NUMBER_PATTERN}${unit})?`).join("")}$`);
 /** Longer texts are refused without parsing. No duration needs more characters. */
 const MAX_LENGTH = 40;
 /** Ten years. A longer duration is a typing error. */
@@ -31,7 +31,7 @@ export function parseDuration(text: string): ParseResult<number> {
   if (text === "0") return { value: 0 };
   if (/^\d{1,12}(\.\d{1,12})?$/.test(text))
     return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
-  const parts = text.length > MAX_LENGTH ? null : SHAPE.exec(text);
+  const parts = text.length > MAX_LENGTH ? null : DURATION_PATTERN.exec(text);
   if (parts === null || text === "") {
     return { fault: `${quoteText(text)} is not a duration; write it as ${DURATION_EXAMPLE}` };
   }

@@ -19,7 +19,7 @@ export const EXIT = {
 } as const;
 
 /** The `code` of errors without their own class, by exit code. */
-const CODES: Readonly<Record<number, string>> = {
+const ERROR_CODES: Readonly<Record<number, string>> = {
   [EXIT.undone]: "UNDONE",
   [EXIT.usage]: "USAGE",
   [EXIT.unreachable]: "UNREACHABLE",
@@ -45,7 +45,7 @@ export class SignalboxError extends Error {
     super(message, options);
     this.name = new.target.name;
     this.exitCode = exitCode;
-    this.code = CODES[exitCode] ?? "FAILED";
+    this.code = ERROR_CODES[exitCode] ?? "FAILED";
   }
 }
 

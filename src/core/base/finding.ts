@@ -29,13 +29,13 @@ export function computeFindingsLevel(findings: readonly Finding[]): FindingLevel
 }
 
 /** Levels from best to worst. */
-const ORDER: readonly FindingLevel[] = ["ok", "hint", "warning", "unknown", "failure"];
+const LEVEL_ORDER: readonly FindingLevel[] = ["ok", "hint", "warning", "unknown", "failure"];
 
 /** Returns the worst of the levels, or `ok` if there are none. */
 export function computeWorstLevel(levels: Iterable<FindingLevel>): FindingLevel {
   let index = 0;
-  for (const level of levels) index = Math.max(index, ORDER.indexOf(level));
-  return ORDER[index] ?? "ok";
+  for (const level of levels) index = Math.max(index, LEVEL_ORDER.indexOf(level));
+  return LEVEL_ORDER[index] ?? "ok";
 }
 
 /** Creates functions that build findings about one thing, one for each level. @param check  default: the kind */

@@ -14,7 +14,7 @@ export type JsonParser = typeof import("jsonc-parser");
 const MAX_DEPTH = 100;
 
 /** The syntax that the parser expected, by the name of its error. */
-const EXPECTED: Readonly<Record<string, string>> = {
+const EXPECTED_SYNTAX: Readonly<Record<string, string>> = {
   ValueExpected: "a value",
   PropertyNameExpected: "a quoted key",
   ColonExpected: '":"',
@@ -79,7 +79,7 @@ function describeError(name: string, char: string | undefined): string {
   const badToken = BAD_TOKENS[name];
   if (badToken !== undefined) return badToken;
   const seen = char !== undefined && /[!-~]/.test(char) ? `"${char}"` : "an invalid character";
-  const expected = EXPECTED[name];
+  const expected = EXPECTED_SYNTAX[name];
   if (expected === undefined) return `${seen} is not allowed here; keys and texts need double quotes`;
   return `expected ${expected}, ${char === undefined ? "but the text ends" : `got ${seen}`}`;
 }

@@ -1,16 +1,16 @@
 import { type ParseResult, quoteText } from "./text.ts";
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-const SHAPE = /^(\d{1,9})([KMG]?)(?:i?B)?$/;
+const SIZE_PATTERN = /^(\d{1,9})([KMG]?)(?:i?B)?$/;
 /** A larger size is a typing error. */
-const MOST = 64 * 1024 ** 3;
+const MAX_SIZE_BYTES = 64 * 1024 ** 3;
 
 /** Parses a size in bytes: `512K`, `1M`, `2GiB`. The units are powers of 1,024. */
 export function parseSize(text: string): ParseResult<number> {
-  const [, digits = "", unit = ""] = SHAPE.exec(text) ?? [];
+  const [, digits = "", unit = ""] = SIZE_PATTERN.exec(text) ?? [];
   if (digits === "") return { fault: `${quoteText(text)} is not a size; write it as 512K, 1M or 2G` };
   const value = Number(digits) * (UNITS[unit] ?? 1);
-  return value > MOST ? { fault: `${quoteText(text)} is larger than 64G` } : { value };
+  return value > MAX_SIZE_BYTES ? { fault: `${quoteText(text)} is larger than 64G` } : { value };
 }
 
 /** Formats a size as `parseSize` reads it. */

@@ -3,8 +3,8 @@ export type ParseResult<T> = { value: T } | { fault: string };
 
 // Complete escape sequences. Strings (OSC, DCS, APC, PM, SOS) come before the shorter forms. No class can match past an
 // introducer, so that hostile input takes linear time.
-const STRINGS = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)/g;
-const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]/g;
+const STRING_SEQUENCES = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)/g;
+const ESCAPE_SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]/g;
 const BREAKS = /[\t\n\v\f\r\x85\u2028\u2029]+/g;
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
 const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -42,8 +42,8 @@ function removeUnseen(text: string, replaceBidiControl: (control: string) => str
   return (
     text
       .toWellFormed()
-      .replace(STRINGS, "")
-      .replace(SEQUENCES, "")
+      .replace(STRING_SEQUENCES, "")
+      .replace(ESCAPE_SEQUENCES, "")
       .replace(BREAKS, " ")
       .replace(CONTROLS, "")
       .replace(BIDI_CONTROLS, replaceBidiControl)

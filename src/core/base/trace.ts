@@ -41,8 +41,8 @@ export interface RunSpan {
 const PARENT =
   /^(?!ff|00-.{52}-)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 /** A list of `key=value` pairs of printable characters. */
-const STATE = /^[a-z0-9][ -<>-~]{0,255}=[ -~]{1,512}$/;
-const SAMPLED = "01";
+const TRACE_STATE = /^[a-z0-9][ -<>-~]{0,255}=[ -~]{1,512}$/;
+const SAMPLED_FLAGS = "01";
 
 /**
  * Reads the context of the caller from its variables. Ignores a malformed context, and a state without a context.
@@ -53,7 +53,7 @@ export function readTraceContext(
   const { TRACEPARENT: parent = "", TRACESTATE: state = "" } = env;
   const [found, traceId = "", spanId = "", flags = ""] = PARENT.exec(parent) ?? [];
   const context = found === undefined ? undefined : { traceId, spanId, flags };
-  return context && STATE.test(state) ? { ...context, state } : context;
+  return context && TRACE_STATE.test(state) ? { ...context, state } : context;
 }
 
 /**
@@ -61,7 +61,7 @@ export function readTraceContext(
  * computes the same context, so it need not be stored.
  */
 export function createRunTrace(run: string, caller: TraceContext | undefined): TraceContext {
-  const own = caller ?? { traceId: deriveId(`trace ${run}`, 32), flags: SAMPLED };
+  const own = caller ?? { traceId: deriveId(`trace ${run}`, 32), flags: SAMPLED_FLAGS };
   return { ...own, spanId: deriveId(run, 16) };
 }
 

@@ -58,7 +58,7 @@ export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unkn
   try {
     return await Promise.race([timer, settled]);
   } finally {
-    over.abort(OVER);
+    over.abort(NO_LONGER_NEEDED);
   }
 }
 
@@ -93,4 +93,4 @@ export async function mapAtMost<T, R>(
  * The reason with which code aborts its own timers and listeners when they are no longer needed. `abort()` without a reason
  * creates a DOMException with a stack each time, which costs a busy worker more than the timer itself.
  */
-export const OVER = new Error("no longer needed");
+export const NO_LONGER_NEEDED = new Error("no longer needed");

@@ -3,18 +3,18 @@ import type { Env } from "./files.ts";
 import { getEnvVariableName, getSetting, SETTING_KEYS } from "./settings.ts";
 
 /** Variables that contain etcd credentials. */
-const CREDENTIALS: ReadonlySet<string> = new Set(
+const CREDENTIAL_VARIABLES: ReadonlySet<string> = new Set(
   SETTING_KEYS.filter((key) => getSetting(key).credential === true).flatMap((key) => [
     getEnvVariableName(key),
     getSetting(key).etcdctl ?? getEnvVariableName(key),
   ]),
 );
 
-const PREFIX = "SIGNALBOX_";
+const VARIABLE_PREFIX = "SIGNALBOX_";
 /** Variables that a launcher sets for the program that it becomes. They say nothing to the command. */
-const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED"].map((name) => `${PREFIX}${name}`);
+const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED"].map((name) => `${VARIABLE_PREFIX}${name}`);
 /** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
-const OTHERS = [
+const OTHER_VARIABLES = [
   "CONFIG",
   "COMPLETION_TIMEOUT",
   "ENV",
@@ -28,10 +28,10 @@ const OTHERS = [
   "SCHEDULED_MS",
   "ATTEMPT",
   "RUNNING_KEY",
-].map((name) => `${PREFIX}${name}`);
+].map((name) => `${VARIABLE_PREFIX}${name}`);
 
 /** The variables that a command does not get. */
-export const REMOVED_VARIABLES: readonly string[] = [...CREDENTIALS, ...OF_LAUNCHER];
+export const REMOVED_VARIABLES: readonly string[] = [...CREDENTIAL_VARIABLES, ...OF_LAUNCHER];
 
 /**
  * Returns the environment for the command: without our credentials and what a launcher set, otherwise unchanged.
@@ -47,14 +47,14 @@ export function scrubEnv(env: Env, removed = REMOVED_VARIABLES): Record<string, 
  * are typing errors.
  */
 export function findStrayVariables(env: Env): { name: string; meant: string | undefined }[] {
-  const known = [...SETTING_KEYS.map(getEnvVariableName), ...OTHERS, ...OF_LAUNCHER];
-  const stray = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !known.includes(name));
+  const known = [...SETTING_KEYS.map(getEnvVariableName), ...OTHER_VARIABLES, ...OF_LAUNCHER];
+  const stray = Object.keys(env).filter((name) => name.startsWith(VARIABLE_PREFIX) && !known.includes(name));
   return stray.map((name) => ({ name, meant: findMeantVariable(name, known) }));
 }
 
 /** Compares names without the common prefix, which would make all names similar. */
 function findMeantVariable(name: string, known: readonly string[]): string | undefined {
-  const removePrefix = (text: string) => text.slice(PREFIX.length);
+  const removePrefix = (text: string) => text.slice(VARIABLE_PREFIX.length);
   const meant = findNearest(removePrefix(name), known.map(removePrefix));
-  return meant === undefined ? undefined : `${PREFIX}${meant}`;
+  return meant === undefined ? undefined : `${VARIABLE_PREFIX}${meant}`;
 }

@@ -1,5 +1,5 @@
 /** Number of session renewals in one time to live. */
-const RENEWALS = 6;
+const RENEWALS_PER_TTL = 6;
 
 /**
  * Computes the safety margin of the horizon in ms for a time to live in ms, because clocks run at slightly different
@@ -11,7 +11,7 @@ export function computeSafetyMargin(ttl: number): number {
 
 /** Computes the time between two renewals, ms. `ttl` in ms. */
 export function computeRenewalPeriod(ttl: number): number {
-  return ttl / RENEWALS;
+  return ttl / RENEWALS_PER_TTL;
 }
 
 /**
@@ -41,7 +41,7 @@ export function computeLargestTermination(ttl: number): number {
 /** Computes the smallest time to live, in whole seconds, that a termination timeout fits into; both in ms. */
 export function computeSmallestTtl(terminationTimeout: number): number {
   // The margin is the larger of 1 s and 2 % of the ttl, so the result is the larger of the two solutions.
-  const share = 1 - 1 / RENEWALS;
+  const share = 1 - 1 / RENEWALS_PER_TTL;
   const least = Math.max((terminationTimeout + 1_000) / share, terminationTimeout / (share - 0.02));
   let ttl = Math.max(2_000, Math.floor(least / 1_000) * 1_000);
   while (!canTerminateWithin(terminationTimeout, ttl)) ttl += 1_000;

@@ -27,12 +27,12 @@ interface UserCommand {
   /** A chord as `parseChord` returns it, which no other user command has. */
   readonly key?: string;
   /** `job`: in the panel of jobs. `foreground`: on the terminal, as an editor. */
-  readonly in: (typeof WAYS)[number];
+  readonly in: (typeof COMMAND_WAYS)[number];
   /** The console asks before it runs the command. */
   readonly confirm: boolean;
 }
 
-const WAYS = ["job", "foreground"] as const;
+const COMMAND_WAYS = ["job", "foreground"] as const;
 const PROPERTIES = ["title", "rows", "command", "key", "in", "confirm"];
 const EXAMPLE = '[{"title": "log in", "rows": ["host"], "command": "ssh \\"$HOST\\"", "in": "foreground"}]';
 
@@ -81,7 +81,7 @@ function parseUserCommand(given: unknown, earlier: readonly UserCommand[]): Pars
     findRowsFault(rows) ??
     findTextFault(command) ??
     (chord && "fault" in chord ? `key: ${chord.fault}` : findKeyFault(chord?.value, earlier)) ??
-    findChoiceFault("in", way, WAYS) ??
+    findChoiceFault("in", way, COMMAND_WAYS) ??
     findChoiceFault("confirm", confirm, [true, false]);
   if (fault !== undefined) return { fault };
   // Checked above.

@@ -1,6 +1,6 @@
 import { bisect } from "../base/bisect.ts";
 import type { Clock } from "../base/clock.ts";
-import { listenForAbort, OVER } from "../base/wait.ts";
+import { listenForAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { KeyRange, Op, OpResult, Txn, TxnResponse } from "../protocol/txn.ts";
 import { delegateStore, type Store, StoreError } from "./store.ts";
@@ -9,7 +9,7 @@ import { delegateStore, type Store, StoreError } from "./store.ts";
  * A batch without an answer after this time, ms, no longer holds up the transactions that wait: the next batch is sent
  * beside it.
  */
-const SLOW = 100;
+const SLOW_BATCH_MS = 100;
 /** Maximum number of batches in flight. */
 const MOST_AT_ONCE = 2;
 
@@ -154,10 +154,10 @@ class TransactionCombiner {
       end();
       this.#sendWaiting();
     };
-    this.#clock.sleep(SLOW, over.signal).then(handleSlow, () => {}); // rejected: the batch has ended
+    this.#clock.sleep(SLOW_BATCH_MS, over.signal).then(handleSlow, () => {}); // rejected: the batch has ended
     return () => {
       end();
-      over.abort(OVER);
+      over.abort(NO_LONGER_NEEDED);
     };
   }
 
@@ -258,16 +258,16 @@ export function countOperations({ compare, success, failure }: Txn): number {
 
 /** Estimates the length of a request for the transaction. */
 export function computeRequestSize({ compare, success, failure }: Txn): number {
-  const compared = compare.reduce((sum, { key }) => sum + key.length + OVERHEAD, 0);
+  const compared = compare.reduce((sum, { key }) => sum + key.length + OPERATION_OVERHEAD_BYTES, 0);
   return [...success, ...failure].reduce((sum, op) => sum + computeOpSize(op), compared);
 }
 
 /** Bytes of an operation besides key and value. */
-const OVERHEAD = 40;
+const OPERATION_OVERHEAD_BYTES = 40;
 
 function computeOpSize(op: Op): number {
-  if (op.op === "txn") return computeRequestSize(op.txn) + OVERHEAD;
-  return op.key.length + (op.op === "put" ? op.value.length : 0) + OVERHEAD;
+  if (op.op === "txn") return computeRequestSize(op.txn) + OPERATION_OVERHEAD_BYTES;
+  return op.key.length + (op.op === "put" ? op.value.length : 0) + OPERATION_OVERHEAD_BYTES;
 }
 
 /** Keys in order, so that those of a range are found by bisection. */

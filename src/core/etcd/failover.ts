@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
-import { listenForAbort, OVER, sleepUntilLate } from "../base/wait.ts";
+import { listenForAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
 import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
 import type { Timeouts } from "./options.ts";
 import { isUnavailable } from "./retry.ts";
 import { StoreError } from "./store.ts";
 
 /** Factor by which the slowest time decays with each response. */
-const DECAY = 0.8;
+const SLOWEST_TIME_DECAY = 0.8;
 
 /** Response times of the members, and the time of the last message from each. Shared by the calls of a store. */
 class MemberLatency {
@@ -16,7 +16,7 @@ class MemberLatency {
 
   /** Records the response to an attempt. */
   recordAnswer(member: Member, startedAt: number, now: number): void {
-    this.#slowest = Math.max(now - startedAt, this.#slowest * DECAY);
+    this.#slowest = Math.max(now - startedAt, this.#slowest * SLOWEST_TIME_DECAY);
     this.recordMessage(member, now);
   }
 
@@ -86,7 +86,7 @@ function startCall<T>(
     if (isSettled) return;
     isSettled = true;
     report();
-    timers.abort(OVER);
+    timers.abort(NO_LONGER_NEEDED);
     for (const { control } of flights)
       control.abort(new StoreError("unavailable", "another attempt was faster"));
     flights.clear();

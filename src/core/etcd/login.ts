@@ -1,4 +1,4 @@
-import { forwardAbort, listenForAbort, OVER } from "../base/wait.ts";
+import { forwardAbort, listenForAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
 import { readFileWithMode, readPassword } from "../config/files.ts";
 import type { Failover } from "./failover.ts";
 import { isAuthenticationOff, joinErrors, type Member, MemberError } from "./member.ts";
@@ -24,16 +24,16 @@ interface RunningLogin {
 }
 
 /** Maximum number of attempts of a call whose token is refused. */
-const TRIES = 5;
+const MAX_CALL_TRIES = 5;
 /** Age below which a token may not have reached every member yet, ms. */
-const YOUNG = 2_000;
-const DOUBTS = 2;
+const MIN_TOKEN_AGE_MS = 2_000;
+const MAX_DOUBTS = 2;
 /** Interval between checks of the password file while etcd refuses its password, ms. */
 const CHECK_INTERVAL = 250;
 /** How long refusals of a previously accepted user count as a password change, ms. */
-const ROTATION = 120_000;
+const PASSWORD_CHANGE_TIME_MS = 120_000;
 /** First and longest pause after a login without a response, ms. */
-const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 5_000];
+const [FIRST_LOGIN_PAUSE_MS, LONGEST_LOGIN_PAUSE_MS] = [250, 5_000];
 
 /**
  * A user's login, shared by all stores of the process with the same login options: one token, and at most one login in
@@ -75,7 +75,7 @@ export class Login {
         return await call(token.text);
       } catch (error) {
         const isStale = error instanceof MemberError && error.advice === "relogin";
-        if (!isStale || tries === TRIES) throw error;
+        if (!isStale || tries === MAX_CALL_TRIES) throw error;
         await this.#handleRefusedToken(token, route, signal);
       }
     }
@@ -161,7 +161,7 @@ export class Login {
     } catch (error) {
       if (!(error instanceof MemberError && error.kind === "unauthenticated")) {
         if (signal.aborted) throw error;
-        this.#pause = Math.min(2 * this.#pause || FIRST_PAUSE, LONGEST_PAUSE);
+        this.#pause = Math.min(2 * this.#pause || FIRST_LOGIN_PAUSE_MS, LONGEST_LOGIN_PAUSE_MS);
         this.#failure = error instanceof StoreError ? error : undefined;
         throw error;
       }
@@ -177,7 +177,7 @@ export class Login {
   /** Whether a refusal may come from a password change. */
   #canPasswordChange(now: number): boolean {
     if (!this.#wasLoggedIn || !this.#passwords.canChange) return false;
-    return this.#refusal === undefined || now - this.#refusal.since < ROTATION;
+    return this.#refusal === undefined || now - this.#refusal.since < PASSWORD_CHANGE_TIME_MS;
   }
 
   /** Builds the error for a caller whose time is up: the failures of this login, else of the one before it. */
@@ -202,8 +202,8 @@ export class Login {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (this.#token !== token) return;
-    const isYoung = token.text !== undefined && clock.now() - token.since < YOUNG;
-    if (!isYoung || token.doubts >= DOUBTS) {
+    const isYoung = token.text !== undefined && clock.now() - token.since < MIN_TOKEN_AGE_MS;
+    if (!isYoung || token.doubts >= MAX_DOUBTS) {
       this.#token = undefined;
       return;
     }
@@ -256,7 +256,7 @@ export function shareLogin(options: CheckedOptions, unit: () => number): LoginSh
 }
 
 /** First and longest time before a refused password is tried again, ms. */
-const [FIRST_DELAY, LONGEST_DELAY] = [1_000, 30_000];
+const [FIRST_REFUSAL_DELAY_MS, LONGEST_REFUSAL_DELAY_MS] = [1_000, 30_000];
 
 /**
  * The possible passwords of a user while the password is being changed: the current one in the file, and the last one
@@ -295,7 +295,8 @@ export class Passwords {
   /** @param unit  uniform in [0, 1); spreads the retries of processes whose password was refused at the same time */
   refuse(password: string, now: number, unit: number): void {
     const before = this.#refused.get(password);
-    const delay = before === undefined ? FIRST_DELAY : Math.min(2 * before.delay, LONGEST_DELAY);
+    const delay =
+      before === undefined ? FIRST_REFUSAL_DELAY_MS : Math.min(2 * before.delay, LONGEST_REFUSAL_DELAY_MS);
     this.#refused.set(password, { delay, until: now + delay * (0.5 + unit / 2) });
   }
 
@@ -312,7 +313,7 @@ export class Passwords {
 }
 
 /** First and longest pause between rounds in which every member failed, ms. */
-const [FIRST_CALL_PAUSE, LONGEST_CALL_PAUSE] = [200, 2_000];
+const [FIRST_CALL_PAUSE_MS, LONGEST_CALL_PAUSE_MS] = [200, 2_000];
 
 /** Number of consecutive unanswered status requests after which a member counts as dead. */
 const MOST_UNANSWERED = 6;
@@ -430,7 +431,7 @@ function startLogin(
   };
 
   const runRounds = async () => {
-    for (let pause = FIRST_CALL_PAUSE; ; pause = Math.min(2 * pause, LONGEST_CALL_PAUSE)) {
+    for (let pause = FIRST_CALL_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_CALL_PAUSE_MS)) {
       for (const member of listUsableMembers()) {
         const answer = await tryMember(member);
         if (answer !== undefined) return answer.token;
@@ -446,7 +447,7 @@ function startLogin(
     () => stop.abort(createError()),
     () => {}, // the login has ended
   );
-  const token = runRounds().finally(() => over.abort(OVER));
+  const token = runRounds().finally(() => over.abort(NO_LONGER_NEEDED));
   return { token, hasFailed: () => causes.size > 0, createError };
 }
 

@@ -23,10 +23,10 @@ export interface MemberMetrics {
 }
 
 /** Timeout of a request, ms. The result is optional. */
-const WITHIN = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 /** The same for a clock, ms: a worker fires nothing until it has compared its own. */
 const CLOCK_WITHIN = 2_000;
-const LARGEST = 8_000_000;
+const MAX_RESPONSE_BYTES = 8_000_000;
 
 /**
  * Reads the metrics that a member publishes on its client address, for both transports.
@@ -82,7 +82,7 @@ async function readPage(
   tls: TlsOptions | undefined,
   wall: () => number,
   signal: AbortSignal,
-  within = WITHIN,
+  within = REQUEST_TIMEOUT_MS,
 ): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
   const before = wall();
   const isSecure = url.startsWith("https:");
@@ -100,7 +100,7 @@ async function readPage(
       let length = 0;
       answer.on("data", (chunk: Buffer) => {
         length += chunk.length;
-        if (length > LARGEST) request.destroy(new Error("too long"));
+        if (length > MAX_RESPONSE_BYTES) request.destroy(new Error("too long"));
         else chunks.push(chunk);
       });
       answer.on("error", fail);

@@ -78,10 +78,10 @@ export function joinErrors(causes: readonly StoreError[], kind?: StoreErrorKind)
 
 type Classification = [StoreErrorKind, Advice];
 
-const RETRY: Classification = ["unavailable", "retry"];
-const INVALID: Classification = ["invalid", "final"];
+const RETRY_FAULT: Classification = ["unavailable", "retry"];
+const INVALID_FAULT: Classification = ["invalid", "final"];
 /** Another server, or an etcd that is too old and does not have the called method. */
-const FOREIGN: Classification = ["notEtcd", "elsewhere"];
+const FOREIGN_FAULT: Classification = ["notEtcd", "elsewhere"];
 const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 
 /**
@@ -95,23 +95,23 @@ const BY_TEXT: [code: number, text: RegExp, verdict: Classification][] = [
   [8, /larger than max/, ["tooLarge", "final"]], // gRPC's own limit
   [5, /lease not found/, ["noSession", "final"]],
   [8, /space exceeded/, ["noSpace", "final"]],
-  [8, /too many requests/, RETRY],
+  [8, /too many requests/, RETRY_FAULT],
   [9, /lease already exists/, ["exists", "final"]],
   [9, /permission|user name|password/, ["unauthenticated", "final"]],
   [11, /compacted/, ["compacted", "final"]],
 ];
 
 const BY_CODE: Record<number, Classification> = {
-  1: RETRY, // cancelled: the member is shutting down
-  2: RETRY, // unknown
-  4: RETRY, // deadline exceeded
+  1: RETRY_FAULT, // cancelled: the member is shutting down
+  2: RETRY_FAULT, // unknown
+  4: RETRY_FAULT, // deadline exceeded
   6: ["exists", "final"],
   7: ["permission", "final"],
-  5: FOREIGN,
-  10: RETRY, // aborted
-  12: FOREIGN,
-  13: RETRY, // internal
-  14: RETRY, // unavailable: no leader, leader changed, request timed out
+  5: FOREIGN_FAULT,
+  10: RETRY_FAULT, // aborted
+  12: FOREIGN_FAULT,
+  13: RETRY_FAULT, // internal
+  14: RETRY_FAULT, // unavailable: no leader, leader changed, request timed out
   16: ["unauthenticated", "relogin"],
 };
 
@@ -127,10 +127,10 @@ export function createStatusError(
   cause?: unknown,
 ): MemberError {
   const verdict =
-    BY_TEXT.find(([c, pattern]) => c === code && pattern.test(text))?.[2] ?? BY_CODE[code] ?? INVALID;
+    BY_TEXT.find(([c, pattern]) => c === code && pattern.test(text))?.[2] ?? BY_CODE[code] ?? INVALID_FAULT;
   const [kind, advice] = verdict;
   const needsLogin = code === 3 && text.includes("user name is empty");
-  const hint = needsLogin ? LOGIN_HINT : verdict === FOREIGN ? FOREIGN_HINT : "";
+  const hint = needsLogin ? LOGIN_HINT : verdict === FOREIGN_FAULT ? FOREIGN_HINT : "";
   return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
 }
 
@@ -231,5 +231,5 @@ function getPlainMessage(error: unknown): string {
  */
 function classifyTlsError(code: string): Classification {
   if (/^ERR_SSL_.*ALERT/.test(code)) return ["unauthenticated", "elsewhere"];
-  return /CERT|SELF_SIGNED|ISSUER|LEAF|^ERR_TLS/.test(code) ? ["unavailable", "elsewhere"] : RETRY;
+  return /CERT|SELF_SIGNED|ISSUER|LEAF|^ERR_TLS/.test(code) ? ["unavailable", "elsewhere"] : RETRY_FAULT;
 }

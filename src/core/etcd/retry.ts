@@ -1,15 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
-import { forwardAbort, OVER, sleepUntilLate } from "../base/wait.ts";
+import { forwardAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
 import { StoreError } from "./store.ts";
 
 /** First and longest pause between attempts, ms. */
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 1_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
 /** Minimum time for one attempt, even after the deadline, ms. */
-const LEAST = 1_000;
+const MIN_ATTEMPT_MS = 1_000;
 /** The signal of calls that nothing ends early. */
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * Repeats a call that got no response until it succeeds or the deadline passes. Use it only for calls that are safe to
@@ -24,7 +24,7 @@ export async function retryUnavailable<T>(
   call: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await runWithDeadline(ports.clock, until, call, signal);
     } catch (error) {
@@ -48,10 +48,10 @@ export async function runWithDeadline<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   signal?.throwIfAborted();
-  if (until === Number.POSITIVE_INFINITY) return await call(signal ?? NEVER);
+  if (until === Number.POSITIVE_INFINITY) return await call(signal ?? NEVER_ABORTED);
   const stop = new AbortController(); // aborted at the end too, which ends the timer
   const stopForwarding = forwardAbort(signal, stop);
-  const left = Math.max(LEAST, until - clock.now());
+  const left = Math.max(MIN_ATTEMPT_MS, until - clock.now());
   const abortLate = () =>
     stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
   void sleepUntilLate(clock, left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended
@@ -59,7 +59,7 @@ export async function runWithDeadline<T>(
     return await call(stop.signal);
   } finally {
     stopForwarding();
-    stop.abort(OVER);
+    stop.abort(NO_LONGER_NEEDED);
   }
 }
 

@@ -1,12 +1,17 @@
 import type { Clock } from "../base/clock.ts";
-import { forwardAbort, OVER } from "../base/wait.ts";
+import { forwardAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { WatchEvent, WatchRequest } from "../protocol/txn.ts";
 import { type Store, StoreError, type StoreErrorKind } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
-const AFTER_FAILURE = 200;
+const BROKEN_WATCH_PAUSE_MS = 200;
 
-const FINAL: ReadonlySet<StoreErrorKind> = new Set(["permission", "unauthenticated", "invalid", "notEtcd"]);
+const FINAL_ERROR_KINDS: ReadonlySet<StoreErrorKind> = new Set([
+  "permission",
+  "unauthenticated",
+  "invalid",
+  "notEtcd",
+]);
 
 /** Why a wait ended: an event arrived, the time was up, or the watch broke and may have missed an event. */
 export type WakeReason = "event" | "time" | "broken";
@@ -33,7 +38,7 @@ export async function waitForChange(
     return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, onEvents)]);
   } finally {
     stopForwarding();
-    stop.abort(OVER);
+    stop.abort(NO_LONGER_NEEDED);
   }
 }
 
@@ -49,8 +54,8 @@ async function awaitFirstEvent(
       return "event";
     }
   } catch (error) {
-    if (!(error instanceof StoreError) || FINAL.has(error.kind)) throw error;
-    await ports.clock.sleep(AFTER_FAILURE, signal);
+    if (!(error instanceof StoreError) || FINAL_ERROR_KINDS.has(error.kind)) throw error;
+    await ports.clock.sleep(BROKEN_WATCH_PAUSE_MS, signal);
   }
   return "broken";
 }

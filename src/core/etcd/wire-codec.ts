@@ -122,9 +122,9 @@ export interface ByteCodec<B> {
   toText(bytes: B): string;
 }
 
-const RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;
+const COMPARE_RESULTS = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;
 /** The targets of comparisons: their numbers, and the fields with the values. */
-const COMPARED = {
+const COMPARE_TARGETS = {
   create: [1, "create_revision"],
   mod: [2, "mod_revision"],
   value: [3, "value"],
@@ -132,7 +132,7 @@ const COMPARED = {
 } as const;
 const SORT_ORDER = { ascend: 1, descend: 2 } as const;
 const SORT_TARGET = { key: 0, create: 2, mod: 3 } as const;
-const FILTER = { puts: 1, deletes: 0 } as const; // etcd names the events to drop, the port those to keep
+const WATCH_FILTERS = { puts: 1, deletes: 0 } as const; // etcd names the events to drop, the port those to keep
 
 export class WireCodec<B> {
   readonly #bytes: ByteCodec<B>;
@@ -173,7 +173,7 @@ export class WireCodec<B> {
       create_request: {
         ...this.#toSpan(range),
         start_revision: from.toString(),
-        filters: range.only && [FILTER[range.only]],
+        filters: range.only && [WATCH_FILTERS[range.only]],
       },
     }));
   }
@@ -226,9 +226,9 @@ export class WireCodec<B> {
   }
 
   #encodeCompare(compare: Compare): object {
-    const [target, field] = COMPARED[compare.target];
+    const [target, field] = COMPARE_TARGETS[compare.target];
     const value = compare.target === "value" ? this.#bytes.fromText(compare.value) : compare.value.toString();
-    return { ...this.#toSpan(compare), result: RESULT[compare.is], target, [field]: value };
+    return { ...this.#toSpan(compare), result: COMPARE_RESULTS[compare.is], target, [field]: value };
   }
 
   #encodeOp(op: Op): object {

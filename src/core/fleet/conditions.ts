@@ -16,13 +16,13 @@ export interface ConditionReading {
 export const CONDITION_INTERVAL = 5_000;
 
 /** Finds the value in a file of the kernel. */
-const LOAD = /^([\d.]+) /;
-const PRESSURE = /^some avg10=([\d.]+) /m;
+const LOAD_PATTERN = /^([\d.]+) /;
+const PRESSURE_PATTERN = /^some avg10=([\d.]+) /m;
 const MEASURES: ReadonlyMap<string, { path: string; value: RegExp }> = new Map([
-  ["load", { path: "/proc/loadavg", value: LOAD }],
-  ["pressure.cpu", { path: "/proc/pressure/cpu", value: PRESSURE }],
-  ["pressure.memory", { path: "/proc/pressure/memory", value: PRESSURE }],
-  ["pressure.io", { path: "/proc/pressure/io", value: PRESSURE }],
+  ["load", { path: "/proc/loadavg", value: LOAD_PATTERN }],
+  ["pressure.cpu", { path: "/proc/pressure/cpu", value: PRESSURE_PATTERN }],
+  ["pressure.memory", { path: "/proc/pressure/memory", value: PRESSURE_PATTERN }],
+  ["pressure.io", { path: "/proc/pressure/io", value: PRESSURE_PATTERN }],
 ]);
 
 const EXAMPLE = `write it as 'load < CPU', with ${[...MEASURES.keys()].join(", ")} and macros`;

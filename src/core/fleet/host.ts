@@ -22,7 +22,7 @@ interface HostSettings {
   macros?: Readonly<Record<string, number | string>> | undefined;
 }
 
-const MIB = 1_048_576;
+const MIB_BYTES = 1_048_576;
 
 /**
  * Reads the facts of this host.
@@ -40,7 +40,7 @@ export function readHostFacts(machine: Machine, settings: HostSettings = {}): Ho
   const limits = computeOnce(() => readCgroupLimits(machine.readFile));
   const cpu = computeOnce(() => Math.max(1, Math.floor(Math.min(countProcessors(machine), limits().cpus))));
   const memMb = computeOnce(() =>
-    Math.max(1, Math.floor(Math.min(machine.getTotalMemory(), limits().memory) / MIB)),
+    Math.max(1, Math.floor(Math.min(machine.getTotalMemory(), limits().memory) / MIB_BYTES)),
   );
   return {
     fqdn,
@@ -125,8 +125,8 @@ interface CgroupMembership {
   controllers: readonly string[] | undefined;
 }
 
-const ZERO = 0x30;
-const NINE = 0x39;
+const ZERO_BYTE = 0x30;
+const NINE_BYTE = 0x39;
 const CONTROLLERS = ["cpu", "cpuset", "memory"];
 
 /**
@@ -289,7 +289,7 @@ function parseProcessorNumber(text: string): number | undefined {
 function parseWholeNumber(text: string): number | undefined {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code < ZERO || code > NINE) return undefined;
+    if (code < ZERO_BYTE || code > NINE_BYTE) return undefined;
   }
   return text === "" ? undefined : Number(text);
 }

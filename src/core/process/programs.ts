@@ -11,7 +11,7 @@ export type ProgramSearch =
   | { kind: "missing"; why?: string }
   | { kind: "unknown" };
 
-const UNKNOWN: ProgramSearch = { kind: "unknown" };
+const UNKNOWN_PROGRAM: ProgramSearch = { kind: "unknown" };
 /** The kernel reads at most this many bytes of a script's first line. */
 const FIRST_LINE = 256;
 
@@ -26,8 +26,8 @@ export function findProgram(
   path: string,
   isUnknown: (text: string) => boolean = () => false,
 ): ProgramSearch {
-  if (name.startsWith("/")) return isUnknown(name) ? UNKNOWN : examineFile(name);
-  if (name.includes("/") || isUnknown(name)) return UNKNOWN; // relative to the working folder, which is not known
+  if (name.startsWith("/")) return isUnknown(name) ? UNKNOWN_PROGRAM : examineFile(name);
+  if (name.includes("/") || isUnknown(name)) return UNKNOWN_PROGRAM; // relative to the working folder, which is not known
   const searches = path.split(":").map((folder) => searchFolder(folder, name, isUnknown));
   const index = searches.findIndex(({ kind }) => kind !== "missing");
   const explained = searches.find((search) => search.kind === "missing" && search.why !== undefined);
@@ -35,7 +35,7 @@ export function findProgram(
 }
 
 function searchFolder(folder: string, name: string, isUnknown: (text: string) => boolean): ProgramSearch {
-  if (folder === "" || folder.startsWith(".") || isUnknown(folder)) return UNKNOWN;
+  if (folder === "" || folder.startsWith(".") || isUnknown(folder)) return UNKNOWN_PROGRAM;
   return folder.startsWith("/") ? examineFile(join(folder, name)) : { kind: "missing" };
 }
 
@@ -47,7 +47,7 @@ function examineFile(path: string): ProgramSearch {
     return { kind: "missing", why: `${path} is not executable` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT" && code !== "ENOTDIR") return UNKNOWN; // no permission
+    if (code !== "ENOENT" && code !== "ENOTDIR") return UNKNOWN_PROGRAM; // no permission
     return explainDanglingLink(path);
   }
 }

@@ -49,7 +49,7 @@ export type ParsedKey =
 export const RUN_ID = /^[0-9a-z]{12,32}$/;
 /** A session id, hexadecimal. */
 export const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
-const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
+const INSTANT_SEGMENT = /^(?:0|[1-9]\d{0,14})$/;
 
 const NAMED = {
   "config/resources/": "resourceConfig",
@@ -85,7 +85,7 @@ const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
 );
 
 /** First character of the last segment of a mark. No run id and no instant contains it, and it sorts after all of them. */
-const MARK = "~";
+const MARK_SEGMENT = "~";
 
 export type QueueKind = "lock" | "resource";
 
@@ -162,12 +162,12 @@ export function createKeys(prefix: string) {
     /** Returns the key of the mark that belongs to the key of a ticket. */
     mark: (ticketKey: string) => {
       const at = ticketKey.lastIndexOf("/") + 1;
-      return `${ticketKey.slice(0, at)}${MARK}${ticketKey.slice(at)}`;
+      return `${ticketKey.slice(0, at)}${MARK_SEGMENT}${ticketKey.slice(at)}`;
     },
     /** Returns the ranges of the tickets, and of the marks, of one lock or resource. Together they are its queue range. */
     getTicketAndMarkRanges: (kind: QueueKind, name: string) => {
       const { key, rangeEnd } = buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`);
-      return { tickets: { key, rangeEnd: key + MARK }, marks: { key: key + MARK, rangeEnd } };
+      return { tickets: { key, rangeEnd: key + MARK_SEGMENT }, marks: { key: key + MARK_SEGMENT, rangeEnd } };
     },
     /** Returns the range of all tickets and marks of one lock or resource. */
     getQueueRange: (kind: QueueKind, name: string) =>
@@ -231,7 +231,7 @@ function parsePath(path: string): ParsedKey {
   if (collection !== "locks" && collection !== "resources") return { kind: "unknown" };
   const name = decodeName(first);
   const kind = collection === "locks" ? "lock" : "resource";
-  if (name !== undefined && second.startsWith(MARK) && RUN_ID.test(second.slice(1)))
+  if (name !== undefined && second.startsWith(MARK_SEGMENT) && RUN_ID.test(second.slice(1)))
     return { kind: "mark", of: kind, name, id: second.slice(1) };
   if (name === undefined || !RUN_ID.test(second)) return { kind: "unknown" };
   return { kind, name, run: second };
@@ -262,7 +262,7 @@ function parseRunningPath(segment: string, second: string, rest: readonly string
   const name = decodeName(segment);
   const host = rest.length === 0 ? undefined : decodeName(second);
   const instant = rest.length === 0 ? second : rest.join("/");
-  const isComplete = instant === "" ? rest.length === 0 : INSTANT.test(instant);
+  const isComplete = instant === "" ? rest.length === 0 : INSTANT_SEGMENT.test(instant);
   if (name === undefined || !isComplete || (rest.length > 0 && host === undefined))
     return { kind: "unknown" };
   return {

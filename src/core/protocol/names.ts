@@ -2,8 +2,8 @@ import { decodeUtf8 } from "../base/bytes.ts";
 import { UsageError } from "../base/errors.ts";
 import { findNameFault, MAX_NAME_BYTES, quoteText } from "../base/text.ts";
 
-const PLAIN = /^[A-Za-z0-9._:@-]+$/;
-const ESCAPE = /%([0-9A-F]{2})/g;
+const PLAIN_NAME = /^[A-Za-z0-9._:@-]+$/;
+const ESCAPED_BYTE = /%([0-9A-F]{2})/g;
 
 /**
  * Validates a name from user input before a key is built from it.
@@ -29,21 +29,23 @@ export function validateLocks(names: readonly string[]): readonly string[] {
 
 /** Encodes a name as one segment of a key: bytes outside `A-Z a-z 0-9 . _ : @ -` become `%XX`. */
 export function encodeName(name: string): string {
-  if (PLAIN.test(name)) return name;
+  if (PLAIN_NAME.test(name)) return name;
   return Array.from(new TextEncoder().encode(name), encodeByte).join("");
 }
 
 function encodeByte(byte: number): string {
   const char = String.fromCharCode(byte);
-  return PLAIN.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  return PLAIN_NAME.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
 /**
  * Decodes a key segment. Returns undefined unless the segment is exactly what `encodeName` produces for a valid name.
  */
 export function decodeName(segment: string): string | undefined {
-  if (PLAIN.test(segment)) return segment.length > MAX_NAME_BYTES ? undefined : segment;
-  const raw = segment.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  if (PLAIN_NAME.test(segment)) return segment.length > MAX_NAME_BYTES ? undefined : segment;
+  const raw = segment.replace(ESCAPED_BYTE, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
   const name = decodeUtf8(raw);
   if (name === undefined || findNameFault(name) !== undefined) return undefined;
   return encodeName(name) === segment ? name : undefined;

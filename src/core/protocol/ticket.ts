@@ -94,10 +94,10 @@ export interface MarkedSession {
 /** A queue, in the order of the claims. */
 export type Queue = readonly QueueEntry[];
 
-const VERSION = 1;
+const TICKET_VERSION = 1;
 
 export function serializeTicket(ticket: Ticket): string {
-  return JSON.stringify({ v: VERSION, ...ticket });
+  return JSON.stringify({ v: TICKET_VERSION, ...ticket });
 }
 
 /** Converts a key of a queue to a queue entry. Never throws: a key written by hand may have any value. */
@@ -178,7 +178,7 @@ const isOptional = (value: unknown, check: (value: unknown) => boolean) =>
 
 function hasTicketShape(value: Record<string, unknown>): value is Record<string, unknown> & Ticket {
   return (
-    value.v === VERSION &&
+    value.v === TICKET_VERSION &&
     [value.run, value.host, value.user, value.command].every(isText) &&
     Number.isSafeInteger(value.pid) &&
     isUnits(value.count) &&

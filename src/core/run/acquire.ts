@@ -1,6 +1,6 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
-import { OVER } from "../base/wait.ts";
+import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
 import type { SessionOwner, TicketVersion } from "../etcd/session/session.ts";
 import { type Store, StoreError } from "../etcd/store.ts";
@@ -26,8 +26,8 @@ import type { Successors } from "./successors.ts";
 import { VanishedTickets } from "./vanished-tickets.ts";
 
 /** How long to retry writing the record in a separate call, in ms. */
-const WITHIN = 1_000;
-const NOTHING: Txn = { compare: [], success: [], failure: [] };
+const RECORD_TIMEOUT_MS = 1_000;
+const EMPTY_TXN: Txn = { compare: [], success: [], failure: [] };
 
 /**
  * Writes the record of this host to `hosts/<fqdn>`, for other hosts and the console to read. The write is part of the
@@ -87,12 +87,12 @@ export class HostRecordWriter {
     const key = this.#key;
     if (key === undefined || this.#state !== "outdated") return;
     const { clock, store, log } = this.#ports;
-    const txn = addPutIfChanged(NOTHING, key, this.#renderRecord());
-    await retryUnavailable(this.#ports, clock.now() + WITHIN, (signal) => store.commitTxn(txn, signal)).catch(
-      (error) => {
-        log.info("cannot write the host record", { error: String(error) });
-      },
-    );
+    const txn = addPutIfChanged(EMPTY_TXN, key, this.#renderRecord());
+    await retryUnavailable(this.#ports, clock.now() + RECORD_TIMEOUT_MS, (signal) =>
+      store.commitTxn(txn, signal),
+    ).catch((error) => {
+      log.info("cannot write the host record", { error: String(error) });
+    });
   }
 
   #renderRecord(): string {
@@ -112,12 +112,12 @@ export interface ClaimDeadlines {
 
 /** How many of the first entries of each resource queue to read, as in `readClaimView`. */
 type Depth = number;
-const NEAR: Depth = 0;
+const NEAR_DEPTH: Depth = 0;
 
 /** How long to wait for the answer to an offer after its event, in ms. */
-const LATE_ANSWER = 100;
+const LATE_ANSWER_MS = 100;
 /** Longest pause after a call without an answer, in ms. It prevents a tight loop of calls that fail fast. */
-const AFTER_SILENCE = 100;
+const SILENCE_PAUSE_MS = 100;
 
 /**
  * Acquires a claim in a loop: read the state, decide, act or wait, read again. When an answer is lost, the next read
@@ -186,7 +186,7 @@ export class Acquisition implements SessionOwner {
     // A run that shares the lock without waiting puts its ticket behind others only after it has read that they share it.
     const isBeside = isShared === true && !waitLimits.queues;
     const needsRead = isResumed || leases.length > 0 || group !== undefined || isBeside;
-    let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
+    let view = needsRead ? await this.#readView(NEAR_DEPTH) : EMPTY_CLAIM_VIEW;
     // The other process may have ended this attempt, and recorded its end.
     if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };
     for (;;) {
@@ -221,7 +221,7 @@ export class Acquisition implements SessionOwner {
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
     if (act.readGrant !== undefined && answer === undefined) this.mayHaveMarks = true;
-    return answer?.succeeded && act.readGrant ? this.#completeGrant(act.readGrant(answer)) : NEAR;
+    return answer?.succeeded && act.readGrant ? this.#completeGrant(act.readGrant(answer)) : NEAR_DEPTH;
   }
 
   /** Sends a transaction once. Returns undefined when no answer arrives: the next read shows whether it was applied. */
@@ -237,7 +237,7 @@ export class Acquisition implements SessionOwner {
       this.#signal.throwIfAborted();
       if (!isUnavailable(error)) throw error;
       this.#silence = error;
-      await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.generateFraction(), this.#signal);
+      await this.#ports.clock.sleep(SILENCE_PAUSE_MS * this.#ports.random.generateFraction(), this.#signal);
       return undefined;
     }
   }
@@ -295,7 +295,7 @@ export class Acquisition implements SessionOwner {
     if (typeof wake === "object") return this.#completeGrant(wake);
     // Waiting for a vanished ticket does not count towards the connect timeout.
     this.#limits.connect += clock.now() - startedAt;
-    return wake === "event" ? NEAR : step.depth;
+    return wake === "event" ? NEAR_DEPTH : step.depth;
   }
 
   /** Returns the deadline for waiting. The limit for leases counts from the moment their tickets are in the queues. */
@@ -371,13 +371,13 @@ export class Acquisition implements SessionOwner {
       return typeof wake === "object" ? "broken" : wake;
     } finally {
       successor.leave();
-      over.abort(OVER);
+      over.abort(NO_LONGER_NEEDED);
     }
   }
 
   async #waitForAnswer(offered: Promise<TxnResponse | undefined> | undefined) {
     if (offered === undefined) return undefined;
-    const late = this.#ports.clock.sleep(LATE_ANSWER, this.#signal).then(() => undefined);
+    const late = this.#ports.clock.sleep(LATE_ANSWER_MS, this.#signal).then(() => undefined);
     late.catch(() => {}); // the run stops waiting
     return await Promise.race([offered, late]);
   }

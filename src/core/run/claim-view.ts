@@ -133,16 +133,16 @@ const FIRST_ENTRIES = 8;
  * How many tickets ahead of its own a run reads if it shares the lock. The runs ahead usually share it too, and then all
  * of them are granted at once: they must not each read the whole queue.
  */
-const SHARED = 64;
+const SHARED_READ_AHEAD = 64;
 /** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
-const HEAD = 1_000;
+const MAX_HEAD_ENTRIES = 1_000;
 
 /**
  * Returns how many of the first entries usually decide whether a run must wait: twice as many as fit at once if all
  * request the same count. This avoids reading queues of tens of thousands of entries.
  */
 export function computeHeadSize({ count, total }: { count: number; total: number }): number {
-  return Math.min(HEAD, 2 * Math.ceil(total / count) + 16);
+  return Math.min(MAX_HEAD_ENTRIES, 2 * Math.ceil(total / count) + 16);
 }
 
 /**
@@ -158,10 +158,10 @@ function buildLockReads(
   depth: number,
 ): Op[] {
   const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
-  const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED;
+  const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED_READ_AHEAD;
   const read =
     before === undefined
-      ? buildOrderedRead(tickets, isShared ? SHARED : FIRST_ENTRIES)
+      ? buildOrderedRead(tickets, isShared ? SHARED_READ_AHEAD : FIRST_ENTRIES)
       : buildReadBefore(tickets, before, limit);
   return [read, { op: "range", ...marks }];
 }

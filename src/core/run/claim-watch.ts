@@ -16,7 +16,7 @@ import type { Grant } from "./step.ts";
  * Interval between reads of a watched claim, in times to live of its session. Each renewal reads the claim too, so this
  * interval matters only if both the watch and the renewals stop without an error.
  */
-const REREAD = 10;
+const REREAD_INTERVAL_TTLS = 10;
 
 /** Why a claim whose session is not renewed is lost. */
 export const TOO_LATE = "the session could not be renewed in time";
@@ -114,7 +114,7 @@ export class ClaimWatch implements SessionOwner {
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...entries.map(({ key }) => ({ key })), ...groups];
     const request = { ranges, from: revision + 1n };
-    await waitForChange(this.#ports, request, REREAD * attempt.session.ttl, signal, (events) =>
+    await waitForChange(this.#ports, request, REREAD_INTERVAL_TTLS * attempt.session.ttl, signal, (events) =>
       this.#reportEvents(events),
     );
   }

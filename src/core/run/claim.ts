@@ -30,7 +30,7 @@ import type {
 import type { ClaimRefusal, Grant } from "./step.ts";
 
 /** How long to retry ending an abandoned session, in ms. After that, the session expires. */
-const ABANDON_WITHIN = 2_000;
+const ABANDON_TIMEOUT_MS = 2_000;
 /** Longest pause between two attempts, in ms. It prevents a tight loop when every attempt fails at once. */
 const BETWEEN_ATTEMPTS = 200;
 
@@ -168,7 +168,7 @@ async function explainMissingTickets(
  */
 async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
   const { ports, session } = attempt;
-  const until = ports.clock.now() + ABANDON_WITHIN;
+  const until = ports.clock.now() + ABANDON_TIMEOUT_MS;
   const keys = listOwnKeys(attempt);
   try {
     await session.end(until, mayHaveTickets ? keys : []);

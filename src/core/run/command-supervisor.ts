@@ -1,13 +1,13 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { OVER } from "../base/wait.ts";
+import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { type ClaimLoss, ClaimWatch, TOO_LATE } from "./claim-watch.ts";
 import type { ClaimSession, RunPorts, RunRequest } from "./request.ts";
 import type { Grant } from "./step.ts";
 
 /** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
-const WATCH_AFTER = 50;
+const WATCH_AFTER_MS = 50;
 
 /** Why the command was terminated. `signal`: the user sent a signal, so the command's own exit code counts. */
 interface CommandTermination {
@@ -91,7 +91,7 @@ export class CommandSupervisor {
       this.#ports.log.info("started", { command: this.#request.identity.command, pid: this.#pid });
       return await this.#supervise(grantedAt, 0);
     } finally {
-      this.#over.abort(OVER);
+      this.#over.abort(NO_LONGER_NEEDED);
     }
   }
 
@@ -105,7 +105,7 @@ export class CommandSupervisor {
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
     } finally {
-      this.#over.abort(OVER);
+      this.#over.abort(NO_LONGER_NEEDED);
     }
   }
 
@@ -131,7 +131,7 @@ export class CommandSupervisor {
     this.#watch.followSession();
     // The guardian sends SIGTERM at the same time by itself. The runner records the reason.
     void this.#watch.followHorizon(this.#over.signal);
-    void this.#watch.follow(WATCH_AFTER, this.#over.signal);
+    void this.#watch.follow(WATCH_AFTER_MS, this.#over.signal);
     const expire = (why: string) => this.#expire({ kind: "timeout", why });
     if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;

@@ -18,7 +18,7 @@ import type { ClaimRequest } from "./request.ts";
 import { type ClaimRefusal, type ClaimStep, canJoinQueue, type ResourcePosition } from "./step.ts";
 
 /** Maximum number of entries that one transaction deletes. With their marks, they stay below etcd's 128 operations. */
-const MOST_SWEPT = 50;
+const MAX_SWEPT_ENTRIES = 50;
 
 /**
  * Decides the next step of an attempt.
@@ -96,7 +96,7 @@ function decideClaim(
 }
 
 function createSweep(entries: readonly QueueEntry[]): ClaimStep {
-  return { kind: "sweep", entries: entries.slice(0, MOST_SWEPT) };
+  return { kind: "sweep", entries: entries.slice(0, MAX_SWEPT_ENTRIES) };
 }
 
 function buildBusyRefusal({ ports: { keys } }: ClaimAttempt, holder: QueueEntry): ClaimRefusal {

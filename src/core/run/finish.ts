@@ -23,7 +23,7 @@ import type { ClaimPorts, ClaimSession } from "./request.ts";
 import type { Grant } from "./step.ts";
 
 /** How long to retry freeing a claim, in ms. After that, its session expires. */
-const FREE_WITHIN = 10_000;
+const FREE_TIMEOUT_MS = 10_000;
 /** How long to retry when the session is already lost, in ms. */
 const FREE_LOST_WITHIN = 2_000;
 /** How long to retry ending the session when the claim is already free, in ms. */
@@ -58,7 +58,7 @@ interface Release {
  */
 export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
   const { ports, session } = grant.attempt;
-  const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN);
+  const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_TIMEOUT_MS);
   const release = { grant, updates: buildHistoryUpdates(grant, end), until };
   let isContinued = isMoved(session.signal.reason);
   const handleError = (error: unknown) => {
@@ -258,7 +258,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
 }
 
 /** How often to retry an append while other runs append to the same history. */
-const TRIES = 5;
+const MAX_APPEND_TRIES = 5;
 
 /** A run to append to the history of its lock. */
 interface HistoryUpdate {
@@ -294,7 +294,7 @@ async function appendToHistory(
   until: number,
 ): Promise<void> {
   const { key, past } = update;
-  for (let result = refused, tries = 0; !result.succeeded && tries < TRIES; tries += 1) {
+  for (let result = refused, tries = 0; !result.succeeded && tries < MAX_APPEND_TRIES; tries += 1) {
     const kv = findFirstKey(result.results[0]);
     if (parsePastRuns(kv?.value).some(({ run }) => run === past.run)) return; // an earlier copy of the call was applied
     const txn = buildAppendTxn(key, kv, past, kv?.modRevision ?? 0n);

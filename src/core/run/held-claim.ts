@@ -1,4 +1,4 @@
-import { OVER } from "../base/wait.ts";
+import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { AcquireResult } from "./acquire.ts";
 import { claimWithRetries, describeRefusal } from "./claim.ts";
 import { BusyError, ClaimLostError, type LossKind } from "./claim-errors.ts";
@@ -122,7 +122,7 @@ export class HeldClaim {
   }
 
   async #freeOnce(exit: number): Promise<void> {
-    this.#over.abort(OVER);
+    this.#over.abort(NO_LONGER_NEEDED);
     const { aborted, reason } = this.#lost.signal;
     const end = aborted ? { exit: reason.exitCode, reason: reason.message } : { exit, reason: undefined };
     await finishClaim(this.#grant, end);

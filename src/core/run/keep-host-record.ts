@@ -9,7 +9,7 @@ import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 
 /** Time until the next attempt while etcd does not answer, ms. */
-const SOON = 10_000;
+const RETRY_PAUSE_MS = 10_000;
 
 /** Dependencies of the upkeep of a host record. */
 interface HostRecordPorts {
@@ -36,6 +36,6 @@ export async function keepHostRecord(
         return isUnavailable(error);
       },
     );
-    await clock.sleep(isAway ? SOON : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
+    await clock.sleep(isAway ? RETRY_PAUSE_MS : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
   }
 }

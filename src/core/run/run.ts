@@ -113,7 +113,7 @@ async function endUnclaimed(
 ): Promise<RunResult> {
   const exit = await killCommand(ports.clock, command);
   await leave();
-  const ending = exit.terminated ? UNCLAIMED : undefined;
+  const ending = exit.terminated ? UNCLAIMED_END : undefined;
   const code = computeExitCode({ exit, ending });
   logOutcome(ports, { exit, ending }, code);
   return { kind: "ended", code, exit, ending };
@@ -127,7 +127,7 @@ async function killCommand(clock: Clock, command: GuardedCommand): Promise<Comma
   return exit;
 }
 
-const UNCLAIMED = { kind: "lost", why: "its claim was gone, or could not be resumed" } as const;
+const UNCLAIMED_END = { kind: "lost", why: "its claim was gone, or could not be resumed" } as const;
 
 async function finishRun(
   ports: RunPorts,

@@ -64,7 +64,7 @@ export function normalizeDays(days: readonly string[]): string[] {
   );
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Returns whether a day is in a calendar. @param day  days since 1970-01-01 */
 export type DayMatcher = (day: number) => boolean;
@@ -90,7 +90,7 @@ interface DayRange {
 
 function hasYearly(yearly: ReadonlySet<number>, day: number): boolean {
   if (yearly.size === 0) return false;
-  const at = new Date(day * DAY);
+  const at = new Date(day * DAY_MS);
   return yearly.has(32 * at.getUTCMonth() + at.getUTCDate());
 }
 
@@ -139,11 +139,11 @@ export function parseCalendarEntry(text: string): ParseResult<CalendarEntry> {
 
 /** Formats a day: `2026-12-25`. */
 export function formatDay(day: number): string {
-  return new Date(day * DAY).toISOString().slice(0, 10);
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Returns the day of a wall-clock time in ms, as in `findOffsetPeriod`. */
-export const toDay = (wall: number) => Math.floor(wall / DAY);
+export const toDay = (wall: number) => Math.floor(wall / DAY_MS);
 
 /** Returns the weekday of a day, 0 (Sunday) to 6. 1970-01-01 was a Thursday. */
 export const getWeekdayOf = (day: number) => (((day + 4) % 7) + 7) % 7;
@@ -157,7 +157,7 @@ function parseYearly(text: string): CalendarEntry | undefined {
   if (!/^\d\d-\d\d$/.test(text)) return undefined;
   const day = parseDay(`2000-${text}`); // a leap year: 02-29 exists
   if (day === undefined) return undefined;
-  const at = new Date(day * DAY);
+  const at = new Date(day * DAY_MS);
   return { kind: "yearly", month: at.getUTCMonth(), date: at.getUTCDate() };
 }
 
@@ -173,5 +173,5 @@ export function parseDay(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const at = Date.parse(`${text}T00:00Z`);
   // `Date` accepts February 31 as March 3.
-  return Number.isNaN(at) || formatDay(at / DAY) !== text ? undefined : at / DAY;
+  return Number.isNaN(at) || formatDay(at / DAY_MS) !== text ? undefined : at / DAY_MS;
 }

@@ -2,7 +2,7 @@ import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
 import { isPlanned, memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
-import { type CronText, listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
+import { type CronText, listPlannedOccurrences, MANUAL_PLAN, type Plan, parsePlan } from "../plan.ts";
 import { type Calendars, formatDay, toDay } from "./calendar.ts";
 import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";
 
@@ -23,7 +23,7 @@ interface UpcomingRange {
 }
 
 /** Largest number of excluded days that are named; further ones are counted. */
-const NAMED = 5;
+const MAX_NAMED_DAYS = 5;
 
 /**
  * Returns the next occurrences of a schedule, with the effects of clock changes and of its calendars.
@@ -100,9 +100,9 @@ function listDays(from: number, before: number): number[] {
 }
 
 function formatExcludedDays(rule: DayRule, days: readonly number[]): string {
-  const more = days.length > NAMED ? ` and ${days.length - NAMED} more` : "";
+  const more = days.length > MAX_NAMED_DAYS ? ` and ${days.length - MAX_NAMED_DAYS} more` : "";
   return `${days
-    .slice(0, NAMED)
+    .slice(0, MAX_NAMED_DAYS)
     .map((day) => formatExcludedDay(rule, day))
     .join(", ")}${more}`;
 }
@@ -117,7 +117,7 @@ function addNote(one: UpcomingOccurrence, note: string): UpcomingOccurrence {
     : { ...one, note: `${one.note}; ${note}` };
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Farthest day to which an occurrence moves, days: ten years. An occurrence without a free day until then is left out. */
 const FARTHEST_MOVE = 3_653;
 /**
@@ -137,8 +137,10 @@ export function restrictPlan(plan: Plan, zone: string, rule: DayRule | undefined
     };
   const wall = plan.at + getZoneOffset(zone, plan.at);
   const day = findActualDay(rule, toDay(wall));
-  if (day === undefined) return { kind: "manual", text: MANUAL };
-  return day === toDay(wall) ? plan : { ...plan, at: findInstantOf(zone, wall + (day - toDay(wall)) * DAY) };
+  if (day === undefined) return { kind: "manual", text: MANUAL_PLAN };
+  return day === toDay(wall)
+    ? plan
+    : { ...plan, at: findInstantOf(zone, wall + (day - toDay(wall)) * DAY_MS) };
 }
 
 /** Removes excluded days, and adds those to which occurrences move. */
@@ -174,7 +176,7 @@ function findActualDay({ rule, isExcluded }: DayRule, planned: number): number |
 
 /** Returns the first instant at which the clocks of a zone show a time, or skip it. @param wall  wall-clock ms */
 function findInstantOf(zone: string, wall: number): number {
-  let period = findOffsetPeriod(zone, wall - DAY);
+  let period = findOffsetPeriod(zone, wall - DAY_MS);
   while (period !== undefined && wall - period.offset >= period.end)
     period = findOffsetPeriod(zone, period.end);
   return period === undefined ? wall : Math.max(period.start, wall - period.offset);

@@ -141,13 +141,13 @@ interface PartValues {
 }
 
 /** Maximum number of cached parts of a kind. Reading one takes 50 µs, and thousands of lists have the same few hundred. */
-const CACHED = 5_000;
+const MAX_CACHED_PARTS = 5_000;
 /** The zone and the instant only make it quicker: nobody asks this object for occurrences. */
 const PARSER_OPTIONS = { tz: "UTC", currentDate: 0 };
 
 /** Returns what reads a part of a list with cron-parser: undefined if it refuses the part. */
 const getPartReader = memoize((wanted: CronFieldKind["property"]) =>
-  memoize((part: string) => readPart(part, wanted), CACHED),
+  memoize((part: string) => readPart(part, wanted), MAX_CACHED_PARTS),
 );
 
 function readPart(part: string, wanted: CronFieldKind["property"]): PartValues | undefined {

@@ -60,23 +60,23 @@ export const CRON_MACROS: Readonly<Record<string, string>> = {
 };
 
 /** Word before an expression of six fields, which begins with seconds. */
-const SECONDS = "@seconds";
+const SECONDS_WORD = "@seconds";
 
 /** Marks a text of six fields as one with seconds; other texts stay. */
 export function markSeconds(text: string): string {
-  return text.trim().split(/\s+/).length === 6 ? `${SECONDS} ${text.trim()}` : text;
+  return text.trim().split(/\s+/).length === 6 ? `${SECONDS_WORD} ${text.trim()}` : text;
 }
 
 /** Longest cron expression, characters. A list of every minute, hour and day is shorter. */
-const LONGEST = 500;
+const MAX_CRON_LENGTH = 500;
 /**
  * Maximum number of cached expressions; the cache must hold those of 100,000 schedules. It is cleared when it is full.
  */
-const CACHED = 200_000;
+const MAX_CACHED_EXPRESSIONS = 200_000;
 /** Maximum number of cached fields of a kind. Expressions share fields, which keeps the cache small. */
-const SHARED = 10_000;
+const MAX_CACHED_FIELDS = 10_000;
 const getFieldParser = memoize((kind: CronFieldKind) =>
-  memoize((text: string) => parseCronField(text, kind), SHARED),
+  memoize((text: string) => parseCronField(text, kind), MAX_CACHED_FIELDS),
 );
 
 /**
@@ -91,11 +91,13 @@ const getFieldParser = memoize((kind: CronFieldKind) =>
  * @returns the same object for the same text, while it is cached
  * @throws CronError with the field, the text received and the remedy
  */
-export const parseCron = memoize(parseUncached, CACHED);
+export const parseCron = memoize(parseUncached, MAX_CACHED_EXPRESSIONS);
 
 function parseUncached(text: string): Cron {
-  if (text.length > LONGEST)
-    throw new CronError(`the cron text has ${text.length} characters; at most ${LONGEST} are allowed`);
+  if (text.length > MAX_CRON_LENGTH)
+    throw new CronError(
+      `the cron text has ${text.length} characters; at most ${MAX_CRON_LENGTH} are allowed`,
+    );
   const trimmed = text.trim().replace(/\s+/g, " ");
   const [, second, rest] = /^@seconds (\S+)(.*)$/i.exec(trimmed) ?? [];
   const plain = rest === undefined ? trimmed : rest.trim();
@@ -142,7 +144,7 @@ function formatCountFault(text: string, parts: readonly string[]): string {
   if (parts.length === 0) return `the cron text is empty: ${wanted}, or a macro such as @daily`;
   const remedy =
     parts.length === 6
-      ? `; to fire at seconds, add --seconds, or write ${quoteText(`${SECONDS} ${text}`)} in a file; or leave them out: ${quoteText(parts.slice(1).join(" "))}`
+      ? `; to fire at seconds, add --seconds, or write ${quoteText(`${SECONDS_WORD} ${text}`)} in a file; or leave them out: ${quoteText(parts.slice(1).join(" "))}`
       : "";
   return `cron text ${quoteText(text)} has ${pluralize(parts.length, "field")}, ${wanted}${remedy}`;
 }

@@ -1,9 +1,9 @@
 import { type Cron, isCron, type WallPlan } from "./cron.ts";
 import { type CronField, type CronFields, MONTHS, WEEKDAYS } from "./cron-field.ts";
 
-const NTH = ["", "first", "second", "third", "fourth", "fifth"];
+const ORDINALS = ["", "first", "second", "third", "fourth", "fifth"];
 /** Maximum number of times of the day that are listed. */
-const NAMED = 6;
+const MAX_LISTED_TIMES = 6;
 
 /** Explains times on the wall clock in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
 export function explainWallPlan(plan: WallPlan): string {
@@ -32,7 +32,7 @@ function formatTimes({ minute, hour }: CronFields): string {
   const minutes = minute.values;
   const hours = hour.values;
   const isEach = hours.length === 24;
-  if (!isEach && minutes.length * hours.length <= NAMED)
+  if (!isEach && minutes.length * hours.length <= MAX_LISTED_TIMES)
     return `at ${formatList(listClockTimes(minutes, hours))}`;
   const [first = 0] = minutes;
   if (minutes.length === 1) return formatHourly(first, hours);
@@ -90,7 +90,7 @@ function formatDays({ day, weekday, minute, hour }: CronFields): string | undefi
 const isEvery = ({ values }: CronField, size: number) => values.length === size;
 
 function formatDaily(minute: CronField, hour: CronField): string | undefined {
-  return minute.values.length * hour.values.length <= NAMED ? "every day" : undefined;
+  return minute.values.length * hour.values.length <= MAX_LISTED_TIMES ? "every day" : undefined;
 }
 
 function formatDates(day: CronField): string {
@@ -118,7 +118,7 @@ function listSpecialDays({ fromEnd, nearest, isLastWeekday }: CronField): string
 
 function formatWeekdays({ values, lasts, nths }: CronField): string {
   const days = formatWeekdayRanges(values);
-  const nth = nths.map(([weekday, count]) => `the ${NTH[count]} ${WEEKDAYS[weekday]} of the month`);
+  const nth = nths.map(([weekday, count]) => `the ${ORDINALS[count]} ${WEEKDAYS[weekday]} of the month`);
   const last = lasts.length === 0 ? [] : [`the last ${formatWeekdayRanges(lasts)} of the month`];
   return formatList([...(values.length === 0 ? [] : [days]), ...nth, ...last]);
 }

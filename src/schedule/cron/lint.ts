@@ -52,10 +52,10 @@ export function lintCron(text: CronText, zone: string, now: number): readonly Li
       ...("fault" in cron ? [createFinding("error", cron.fault.field ?? "cron", cron.fault.message)] : []),
       ...("fault" in place ? [createFinding("error", "timezone", place.fault.message)] : []),
     ];
-  return lintParsed(cron.value, place.value, now).sort((a, b) => RANK[a.level] - RANK[b.level]);
+  return lintParsed(cron.value, place.value, now).sort((a, b) => LEVEL_RANKS[a.level] - LEVEL_RANKS[b.level]);
 }
 
-const RANK = { error: 0, warning: 1, hint: 2 } as const;
+const LEVEL_RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
 function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
   if (plan.kind !== "cron") return [];
@@ -92,7 +92,7 @@ function tryParse<T>(read: () => T): { value: T } | { fault: ParseFault } {
 }
 
 /** Days per month; 29 for February. */
-const LENGTHS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MONTH_LENGTHS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Reports that both day fields are restricted: this rule of cron surprises most users. */
 function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
@@ -150,7 +150,7 @@ function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
   const restricts = day.values.length < 31 && !day.isStar && isPlain;
   const latest = restricts ? Math.max(...day.values) : 0;
   const isEither = !weekday.isStar;
-  const without = month.values.filter((value) => latest > (LENGTHS[value] ?? 31));
+  const without = month.values.filter((value) => latest > (MONTH_LENGTHS[value] ?? 31));
   if (isLeapDay(day, month) && !isEither)
     return [
       createFinding("warning", "day of the month", "it fires on the 29th of February only: every four years"),
@@ -233,7 +233,7 @@ function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
   ];
 }
 
-const YEAR = 366 * 86_400_000;
+const LEAP_YEAR_MS = 366 * 86_400_000;
 
 /**
  * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
@@ -285,7 +285,7 @@ function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffec
 function listClockChanges(zone: string, now: number): OffsetPeriod[] {
   const changes: OffsetPeriod[] = [];
   let period = findOffsetPeriod(zone, now);
-  while (period !== undefined && period.start < now + YEAR) {
+  while (period !== undefined && period.start < now + LEAP_YEAR_MS) {
     if (period.start > now && period.offset !== period.before) changes.push(period);
     period = findOffsetPeriod(zone, period.end);
   }

@@ -16,14 +16,14 @@ export interface OffsetPeriod {
 }
 
 /** Size of the pieces in which a zone is searched, ms: 398 days. Each piece is searched when it is first needed. */
-const PIECE = 2 ** 35;
+const PIECE_MS = 2 ** 35;
 /** Probe interval, ms: three days. Since 1970, no zone has changed its clocks for less than a week. */
-const PROBE = 2 ** 28;
+const PROBE_INTERVAL_MS = 2 ** 28;
 /** The range of a Date, less one piece. */
-const FARTHEST = 8.64e15 - PIECE;
+const MAX_INSTANT_MS = 8.64e15 - PIECE_MS;
 
 const getZone = memoize((zone: string) =>
-  memoize((piece: number) => probePeriods(zone, piece * PIECE, (piece + 1) * PIECE)),
+  memoize((piece: number) => probePeriods(zone, piece * PIECE_MS, (piece + 1) * PIECE_MS)),
 );
 const getFormat = memoize(
   (timeZone: string) => new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" }),
@@ -31,8 +31,8 @@ const getFormat = memoize(
 
 /** Returns the period of a zone that contains an instant; undefined outside the range of a Date. */
 export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undefined {
-  if (!(Math.abs(at) < FARTHEST)) return undefined;
-  const periods = getZone(zone)(Math.floor(at / PIECE));
+  if (!(Math.abs(at) < MAX_INSTANT_MS)) return undefined;
+  const periods = getZone(zone)(Math.floor(at / PIECE_MS));
   return periods.find(({ end }) => at < end);
 }
 
@@ -51,14 +51,14 @@ function probePeriods(zone: string, from: number, to: number): OffsetPeriod[] {
   let start = from;
   let before = computeOffset(zone, from - 1);
   let offset = computeOffset(zone, from);
-  for (let at = from + PROBE; at <= to; at += PROBE) {
+  for (let at = from + PROBE_INTERVAL_MS; at <= to; at += PROBE_INTERVAL_MS) {
     const next = computeOffset(zone, Math.min(at, to - 1));
     if (next === offset) continue;
-    const end = findOffsetChange(zone, Math.max(at - PROBE, start), Math.min(at, to - 1));
+    const end = findOffsetChange(zone, Math.max(at - PROBE_INTERVAL_MS, start), Math.min(at, to - 1));
     periods.push({ start, end, offset, before });
     [start, before, offset] = [end, offset, computeOffset(zone, end)];
     // Two changes between two probes: search again from the first one.
-    if (offset !== next) at -= PROBE;
+    if (offset !== next) at -= PROBE_INTERVAL_MS;
   }
   periods.push({ start, end: to, offset, before });
   return periods;
@@ -110,22 +110,22 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 };
 
 /** Three-letter names of IANA zones. Intl accepts more, and treats BST as the time of Dhaka. */
-const SHORT = /^(UTC|GMT|UCT|CET|EET|MET|WET|EST|MST|HST|PRC|ROC|ROK)$/i;
+const SHORT_ZONE_NAME = /^(UTC|GMT|UCT|CET|EET|MET|WET|EST|MST|HST|PRC|ROC|ROK)$/i;
 
 /** Number of cached names: a lookup costs about 60 µs. It exceeds the number of zones in a few spellings each. */
-const CACHED = 2_000;
+const MAX_CACHED_NAMES = 2_000;
 
 /**
  * Checks the name of a time zone.
  * @returns the name, in the spelling of IANA if only the case differs
  * @throws UsageError with the name that was probably meant
  */
-export const checkZone = memoize(findZoneName, CACHED);
+export const checkZone = memoize(findZoneName, MAX_CACHED_NAMES);
 
 function findZoneName(name: string): string {
   try {
     const known = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
-    if (/^[a-z]{3}$/i.test(name) && !SHORT.test(name)) throw createUnknownZoneError(name);
+    if (/^[a-z]{3}$/i.test(name) && !SHORT_ZONE_NAME.test(name)) throw createUnknownZoneError(name);
     return known.toLowerCase() === name.toLowerCase() ? known : name;
   } catch {
     throw createUnknownZoneError(name);

@@ -30,33 +30,33 @@ interface RuleParts {
   readonly weekStart: number;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Days that are searched for an occurrence: 100 years. */
-const CENTURY = 36_525;
+const MAX_SEARCHED_DAYS = 36_525;
 /** Maximum number of cached rules. */
-const CACHED = 10_000;
-const FORM = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/i;
+const MAX_CACHED_RULES = 10_000;
+const RRULE_TEXT = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/i;
 
 /**
  * Parses `@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-11-30T09:00`. The instant is one of the wall clock of the schedule's zone: the
  * first day on which it can be due, and the time of each day. It is due only on days of the rule.
  * @throws CronError
  */
-export const parseRecurrence = memoize(parseUncached, CACHED);
+export const parseRecurrence = memoize(parseUncached, MAX_CACHED_RULES);
 
 function parseUncached(text: string): WallPlan {
-  const [, rule = "", date = "", hour, minute, second] = FORM.exec(text) ?? [];
+  const [, rule = "", date = "", hour, minute, second] = RRULE_TEXT.exec(text) ?? [];
   const begin = Date.parse(`${date}T${hour}:${minute}:${second ?? "00"}Z`);
   if (Number.isNaN(begin) || begin < 0 || new Date(begin).toISOString().slice(0, 10) !== date)
     throw new CronError(
       `cron text ${quoteText(text)} must have a rule, and its first day and time: @rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-11-30T09:00`,
     );
   const parts = parseRule(rule);
-  const first = Math.floor(begin / DAY);
+  const first = Math.floor(begin / DAY_MS);
   const isDay = createDayMatcher(parts, first);
   const times = buildDayTimes([Number(minute)], [Number(hour)]);
   const walls = { times, getDayMask: memoizeMonths(isDay) };
-  if (findWallFrom(walls, begin, begin + CENTURY * DAY) === undefined)
+  if (findWallFrom(walls, begin, begin + MAX_SEARCHED_DAYS * DAY_MS) === undefined)
     throw new CronError(`cron text ${quoteText(text)} never fires: no day of the next 100 years matches`);
   return {
     text: text.trim().replace(/\s+/g, " "),
@@ -82,11 +82,11 @@ function parseRule(rule: string): RuleParts {
   const given = new Map<string, string>();
   for (const part of rule.toUpperCase().split(";")) {
     const [, name = "", value = ""] = /^([A-Z]+)=(.+)$/.exec(part) ?? [];
-    if (!PARTS.has(name) || given.has(name))
+    if (!RULE_PARTS.has(name) || given.has(name))
       throw createRuleFault(
         rule,
         part,
-        `use each once of ${[...PARTS].join(", ")}; the time of the day is that after "from"`,
+        `use each once of ${[...RULE_PARTS].join(", ")}; the time of the day is that after "from"`,
       );
     given.set(name, value);
   }
@@ -132,7 +132,7 @@ function parseRule(rule: string): RuleParts {
   return parts;
 }
 
-const PARTS = new Set(
+const RULE_PARTS = new Set(
   "FREQ INTERVAL COUNT UNTIL BYMONTH BYMONTHDAY BYYEARDAY BYDAY BYSETPOS WKST".split(" "),
 );
 
@@ -155,7 +155,7 @@ function parseUntil(rule: string, text: string | undefined): number {
   if (text === undefined) return Infinity;
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T00:00Z`);
-  if (!Number.isNaN(at)) return at / DAY;
+  if (!Number.isNaN(at)) return at / DAY_MS;
   throw createRuleFault(
     rule,
     `UNTIL=${text}`,
@@ -174,12 +174,12 @@ interface DatedDay {
 }
 
 function toDatedDay(day: number): DatedDay {
-  const at = new Date(day * DAY);
+  const at = new Date(day * DAY_MS);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth() + 1];
   return { day, year, month, date: at.getUTCDate(), weekday: at.getUTCDay() };
 }
 
-const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY;
+const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY_MS;
 const getMonthRange = (year: number, month: number) => ({
   from: toDayNumber(year, month),
   end: toDayNumber(year, month + 1),
@@ -277,7 +277,7 @@ function findCountedDay(
 ): number {
   if (count === undefined) return Infinity;
   let left = count;
-  for (let day = first; day < first + CENTURY; day += 1) {
+  for (let day = first; day < first + MAX_SEARCHED_DAYS; day += 1) {
     if (isOfRule(day)) left -= 1;
     if (left === 0) return day;
   }

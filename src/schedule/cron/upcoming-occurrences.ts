@@ -22,9 +22,9 @@ export interface UpcomingOccurrence {
   note?: string;
 }
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 /** Maximum number of skipped times that are listed. */
-const NAMED = 3;
+const MAX_LISTED_TIMES = 3;
 
 /**
  * Returns the next occurrences, with the effects of clock changes.
@@ -84,14 +84,14 @@ export function listSkippedWalls({ walls }: WallPlan, { start, offset, before }:
   let wall = findWallFrom(walls, start + before, start + offset);
   while (wall !== undefined) {
     skipped.push(wall);
-    wall = findWallFrom(walls, wall + MINUTE, start + offset);
+    wall = findWallFrom(walls, wall + MINUTE_MS, start + offset);
   }
   return skipped;
 }
 
 function formatWalls(walls: readonly number[], beside: number): string {
-  const texts = walls.slice(0, NAMED).map((wall) => formatWall(wall, beside));
-  return `${texts.join(", ")}${walls.length > NAMED ? ` and ${walls.length - NAMED} more` : ""}`;
+  const texts = walls.slice(0, MAX_LISTED_TIMES).map((wall) => formatWall(wall, beside));
+  return `${texts.join(", ")}${walls.length > MAX_LISTED_TIMES ? ` and ${walls.length - MAX_LISTED_TIMES} more` : ""}`;
 }
 
 /** Marks an occurrence at a time that the clocks show twice. */
@@ -128,10 +128,10 @@ function formatWall(wall: number, beside: number): string {
     : `${formatWallDate(wall)} ${formatWallClock(wall)}`;
 }
 
-const SECOND = 1_000;
-const DAY = 86_400_000;
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
 /** Limit of the search, ms: 100 years. */
-const CENTURY = 36_525 * DAY;
+const MAX_SEARCH_MS = 36_525 * DAY_MS;
 
 /**
  * Returns the first occurrence strictly after an instant.
@@ -158,10 +158,10 @@ export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): 
   const { seconds } = cron;
   if (seconds === undefined) return findMinuteFrom(cron, zone, from);
   const begun = findMinuteUntil(cron, zone, from);
-  const second = seconds.find((one) => begun !== undefined && begun + one * SECOND >= from);
-  if (begun !== undefined && second !== undefined) return begun + second * SECOND;
+  const second = seconds.find((one) => begun !== undefined && begun + one * SECOND_MS >= from);
+  if (begun !== undefined && second !== undefined) return begun + second * SECOND_MS;
   const minute = findMinuteFrom(cron, zone, from);
-  return minute === undefined ? undefined : minute + (seconds[0] ?? 0) * SECOND;
+  return minute === undefined ? undefined : minute + (seconds[0] ?? 0) * SECOND_MS;
 }
 
 /**
@@ -172,16 +172,16 @@ export function findOccurrenceUntil(cron: WallPlan, zone: string, until: number)
   const { seconds } = cron;
   const minute = findMinuteUntil(cron, zone, until);
   if (minute === undefined || seconds === undefined) return minute;
-  const second = seconds.findLast((one) => minute + one * SECOND <= until);
-  if (second !== undefined) return minute + second * SECOND;
+  const second = seconds.findLast((one) => minute + one * SECOND_MS <= until);
+  if (second !== undefined) return minute + second * SECOND_MS;
   const before = findMinuteUntil(cron, zone, minute - 1);
-  return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND;
+  return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND_MS;
 }
 
 function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | undefined {
   let period = findOffsetPeriod(zone, from);
   let at = from;
-  while (period !== undefined && period.start <= from + CENTURY) {
+  while (period !== undefined && period.start <= from + MAX_SEARCH_MS) {
     const found = findFirstInPeriod(cron, period, at);
     if (found !== undefined) return found;
     at = period.end;
@@ -193,7 +193,7 @@ function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | un
 function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | undefined {
   let period = findOffsetPeriod(zone, until);
   let at = until;
-  while (period !== undefined && period.end >= until - CENTURY) {
+  while (period !== undefined && period.end >= until - MAX_SEARCH_MS) {
     const found = findLastInPeriod(cron, period, at);
     if (found !== undefined) return found;
     at = period.start - 1;
@@ -267,6 +267,6 @@ export function findShiftedWall(
   if (!isFixed || offset <= before) return undefined;
   const shown = start + offset;
   // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
-  const midnight = Math.floor(shown / DAY) * DAY;
-  return findWallUntil(walls, shown - MINUTE, Math.max(start + before, midnight));
+  const midnight = Math.floor(shown / DAY_MS) * DAY_MS;
+  return findWallUntil(walls, shown - MINUTE_MS, Math.max(start + before, midnight));
 }

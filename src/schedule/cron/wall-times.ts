@@ -11,8 +11,8 @@ export interface WallTimes {
   getDayMask(year: number, month: number): number;
 }
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Builds the wall-clock times of a cron expression.
@@ -34,7 +34,7 @@ const KEPT_MONTHS = 24;
  */
 export function memoizeMonths(isDay: (day: number) => boolean): WallTimes["getDayMask"] {
   const getMask = memoize((index: number) => {
-    const [first, end] = [Date.UTC(1970, index) / DAY, Date.UTC(1970, index + 1) / DAY];
+    const [first, end] = [Date.UTC(1970, index) / DAY_MS, Date.UTC(1970, index + 1) / DAY_MS];
     let mask = 0;
     for (let day = first; day < end; day += 1) if (isDay(day)) mask |= 1 << (day - first + 1);
     return mask;
@@ -48,28 +48,30 @@ export function memoizeMonths(isDay: (day: number) => boolean): WallTimes["getDa
  * @param before wall-clock ms
  */
 export function findWallFrom(walls: WallTimes, from: number, before: number): number | undefined {
-  const wall = Math.ceil(from / MINUTE) * MINUTE;
-  const midnight = Math.floor(wall / DAY) * DAY;
+  const wall = Math.ceil(from / MINUTE_MS) * MINUTE_MS;
+  const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
   if (wall >= before) return undefined;
-  if (isPlanned(walls, midnight / DAY)) {
+  if (isPlanned(walls, midnight / DAY_MS)) {
     const rest = findTimeFrom(walls.times, wall - midnight);
-    if (rest < DAY) return keepIfBefore(midnight + rest, before);
+    if (rest < DAY_MS) return keepIfBefore(midnight + rest, before);
   }
-  const day = findDayFrom(walls, midnight + DAY, before);
+  const day = findDayFrom(walls, midnight + DAY_MS, before);
   return day === undefined ? undefined : keepIfBefore(day + findTimeFrom(walls.times, 0), before);
 }
 
 /** Returns the last matching wall-clock time in [from, until]. Both in wall-clock ms. */
 export function findWallUntil(walls: WallTimes, until: number, from: number): number | undefined {
-  const wall = Math.floor(until / MINUTE) * MINUTE;
-  const midnight = Math.floor(wall / DAY) * DAY;
+  const wall = Math.floor(until / MINUTE_MS) * MINUTE_MS;
+  const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
   if (wall < from) return undefined;
-  if (isPlanned(walls, midnight / DAY)) {
+  if (isPlanned(walls, midnight / DAY_MS)) {
     const rest = findTimeUntil(walls.times, wall - midnight);
     if (rest >= 0) return keepIfFrom(midnight + rest, from);
   }
-  const day = findDayUntil(walls, midnight - DAY, from);
-  return day === undefined ? undefined : keepIfFrom(day + findTimeUntil(walls.times, DAY - MINUTE), from);
+  const day = findDayUntil(walls, midnight - DAY_MS, from);
+  return day === undefined
+    ? undefined
+    : keepIfFrom(day + findTimeUntil(walls.times, DAY_MS - MINUTE_MS), from);
 }
 
 /** Counts the matching wall-clock times in [from, before). Both in wall-clock ms. */
@@ -94,13 +96,13 @@ function countBefore(walls: WallTimes, wall: number, origin: number): number {
   days += countBits(mask & ((1 << today) - 1));
   return (
     days * walls.times.perDay +
-    ((mask >>> today) & 1) * countTimesBefore(walls.times, wall - Math.floor(wall / DAY) * DAY)
+    ((mask >>> today) & 1) * countTimesBefore(walls.times, wall - Math.floor(wall / DAY_MS) * DAY_MS)
   );
 }
 
 /** Returns whether a day is one of a cron expression. @param day  days since 1970-01-01 */
 export function isPlanned(walls: WallTimes, day: number): boolean {
-  const at = new Date(day * DAY);
+  const at = new Date(day * DAY_MS);
   return ((walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()) >>> at.getUTCDate()) & 1) === 1;
 }
 
@@ -123,7 +125,7 @@ function findDayFrom(walls: WallTimes, midnight: number, before: number): number
 function findDayUntil(walls: WallTimes, midnight: number, from: number): number | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
-  while (Date.UTC(year, month, day) + DAY > from) {
+  while (Date.UTC(year, month, day) + DAY_MS > from) {
     const rest = walls.getDayMask(year, month) & (0xffff_ffff >>> (31 - day));
     if (rest !== 0) return Date.UTC(year, month, 31 - Math.clz32(rest));
     month -= 1;
@@ -147,7 +149,7 @@ export const formatWallDate = (wall: number) => new Date(wall).toISOString().sli
 
 /** Formats the clock of a wall-clock time in ms: "02:30", or "02:30:15". */
 export const formatWallClock = (wall: number) =>
-  new Date(wall).toISOString().slice(11, wall % MINUTE < 1_000 ? 16 : 19);
+  new Date(wall).toISOString().slice(11, wall % MINUTE_MS < 1_000 ? 16 : 19);
 
 /** Formats a local time: "2026-03-29 03:00 CEST (+02:00)". Omits the abbreviation if the zone has none in English. */
 export function formatLocalTime(zone: string, at: number, offset: number): string {
@@ -193,7 +195,7 @@ interface DayTimes {
   readonly perDay: number;
 }
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /**
  * Builds the lookup tables.
@@ -230,13 +232,13 @@ function countTimesBefore(times: DayTimes, time: number): number {
   let count = 0;
   let at = findTimeFrom(times, 0);
   while (at < time) {
-    const hourEnd = (Math.floor(at / HOUR) + 1) * HOUR;
+    const hourEnd = (Math.floor(at / HOUR_MS) + 1) * HOUR_MS;
     if (hourEnd <= time) {
       count += times.perHour;
       at = findTimeFrom(times, hourEnd);
     } else {
       count += 1;
-      at = findTimeFrom(times, at + MINUTE);
+      at = findTimeFrom(times, at + MINUTE_MS);
     }
   }
   return count;
@@ -244,26 +246,26 @@ function countTimesBefore(times: DayTimes, time: number): number {
 
 /** Returns the first time of the day from `time` on, ms since midnight; a day or more if there is none. */
 function findTimeFrom(times: DayTimes, time: number): number {
-  const hour = Math.floor(time / HOUR);
-  const minute = Math.ceil((time - hour * HOUR) / MINUTE);
+  const hour = Math.floor(time / HOUR_MS);
+  const minute = Math.ceil((time - hour * HOUR_MS) / MINUTE_MS);
   const first = times.hourFrom[hour] ?? 24;
-  if (first > hour) return first * HOUR + (times.minuteFrom[0] ?? 0) * MINUTE;
+  if (first > hour) return first * HOUR_MS + (times.minuteFrom[0] ?? 0) * MINUTE_MS;
   const rest = times.minuteFrom[minute] ?? 60;
-  if (rest < 60) return hour * HOUR + rest * MINUTE;
-  return (times.hourFrom[hour + 1] ?? 24) * HOUR + (times.minuteFrom[0] ?? 0) * MINUTE;
+  if (rest < 60) return hour * HOUR_MS + rest * MINUTE_MS;
+  return (times.hourFrom[hour + 1] ?? 24) * HOUR_MS + (times.minuteFrom[0] ?? 0) * MINUTE_MS;
 }
 
 /** Returns the last time of the day up to `time`, ms since midnight; negative if there is none. */
 function findTimeUntil(times: DayTimes, time: number): number {
-  const hour = Math.floor(time / HOUR);
-  const minute = Math.floor((time - hour * HOUR) / MINUTE);
+  const hour = Math.floor(time / HOUR_MS);
+  const minute = Math.floor((time - hour * HOUR_MS) / MINUTE_MS);
   const lastMinute = times.minuteBefore[60] ?? 0;
   const last = times.hourBefore[hour + 1] ?? -1;
-  if (last < hour) return last < 0 ? -1 : last * HOUR + lastMinute * MINUTE;
+  if (last < hour) return last < 0 ? -1 : last * HOUR_MS + lastMinute * MINUTE_MS;
   const rest = times.minuteBefore[minute + 1] ?? -1;
-  if (rest >= 0) return hour * HOUR + rest * MINUTE;
+  if (rest >= 0) return hour * HOUR_MS + rest * MINUTE_MS;
   const before = times.hourBefore[hour] ?? -1;
-  return before < 0 ? -1 : before * HOUR + lastMinute * MINUTE;
+  return before < 0 ? -1 : before * HOUR_MS + lastMinute * MINUTE_MS;
 }
 
 /**

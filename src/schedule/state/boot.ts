@@ -11,7 +11,7 @@ export interface Boot {
 }
 
 /** Number of boots that a host remembers. Several: hosts that share a name by mistake would else run it in turns, for ever. */
-const KEPT = 8;
+const MAX_KEPT_BOOTS = 8;
 
 /** Returns whether a host has not noted a boot yet. */
 export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
@@ -26,7 +26,7 @@ export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
  */
 export function addBoot(due: DueState, { id, at }: Boot, lag: number, end = Infinity): DueState {
   const { since = 0, ids = [] } = due.boots ?? {};
-  const boots = { since, ids: [id, ...ids].slice(0, KEPT) };
+  const boots = { since, ids: [id, ...ids].slice(0, MAX_KEPT_BOOTS) };
   if (at < since) return { ...due, boots }; // a run may be under way that another plan has started in this boot
   const { next: _, ...rest } = due;
   const open = due.open.filter(({ kind }) => kind !== "due");

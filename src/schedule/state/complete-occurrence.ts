@@ -1,7 +1,7 @@
 import { pluralize } from "../../core/base/text.ts";
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
-import { MANUAL } from "../plan.ts";
+import { MANUAL_PLAN } from "../plan.ts";
 import { NEVER_DUE, type Timing } from "../timing.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
 import { planAfterEnd } from "./due-transitions.ts";
@@ -97,7 +97,7 @@ export function isRemovedAfter(
 ): boolean {
   if (removeAfter === undefined || !isOver || (isDead && removeAfter === "success")) return false;
   const isLeft = due.next !== undefined || due.open.length > 0 || due.backfill !== undefined;
-  return !isLeft && due.successors === undefined && after === undefined && cron !== MANUAL;
+  return !isLeft && due.successors === undefined && after === undefined && cron !== MANUAL_PLAN;
 }
 
 /** Returns the dead letter of an occurrence, which can run again with the same data and variables. */

@@ -40,7 +40,7 @@ export type HandedEnd = v.InferOutput<typeof HANDED_END>;
 export const OPEN_KINDS = ["due", "trigger", "after", "backfill"] as const;
 
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
-const OPEN = v.object({
+const OPEN_OCCURRENCE = v.object({
   /** Its scheduled time, or the instant of the trigger. Unique within a schedule. */
   scheduled: MILLIS,
   /** When it may be claimed, unless it is running. */
@@ -73,8 +73,8 @@ const OPEN = v.object({
     }),
   ),
 });
-const OPEN_LIST = v.array(OPEN);
-export type OpenOccurrence = v.InferOutput<typeof OPEN>;
+const OPEN_LIST = v.array(OPEN_OCCURRENCE);
+export type OpenOccurrence = v.InferOutput<typeof OPEN_OCCURRENCE>;
 
 /** A backfill that is under way. */
 const BACKFILL = v.object({
@@ -92,7 +92,7 @@ const BACKFILL = v.object({
 export type Backfill = v.InferOutput<typeof BACKFILL>;
 
 /** Result of the last occurrence that ended. */
-const LAST = v.object({
+const LAST_RESULT = v.object({
   scheduled: MILLIS,
   startedAt: MILLIS,
   endedAt: MILLIS,
@@ -101,10 +101,10 @@ const LAST = v.object({
   result: v.picklist(OCCURRENCE_RESULTS),
   run: v.string(),
 });
-export type LastOccurrence = v.InferOutput<typeof LAST>;
+export type LastOccurrence = v.InferOutput<typeof LAST_RESULT>;
 
 /** Which boots count for a schedule of `@reboot`, and for which it has run on a host. */
-const BOOTS = v.object({
+const BOOT_STATE = v.object({
   /** Earlier boots do not count. */
   since: MILLIS,
   /** The last boots of the host, newest first. */
@@ -133,7 +133,7 @@ export interface DueState {
   /** Number of occurrences in a row that were given up. Counted only with `pauseAfterFailures`. */
   failed?: number;
   /** Only with `@reboot`. */
-  boots?: v.InferOutput<typeof BOOTS>;
+  boots?: v.InferOutput<typeof BOOT_STATE>;
   /** The pause that the schedule has set itself. Workers may not write definitions. */
   pause?: Pause;
 }
@@ -149,19 +149,29 @@ export function formatDue(due: DueState): string {
 }
 
 /** Shared by all schedules without an open occurrence. */
-const NONE: readonly OpenOccurrence[] = [];
+const NO_OCCURRENCES: readonly OpenOccurrence[] = [];
 
 export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
+  const {
+    next,
+    runAt,
+    open = NO_OCCURRENCES,
+    last,
+    succeededAt,
+    dead,
+    successors,
+    arrived,
+    backfill,
+  } = fields;
   const { failed, boots, pause, handed } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
     value: {
       ...(next === undefined ? { runAt, open } : { next, runAt, open }),
-      ...(v.is(LAST, last) && { last }),
+      ...(v.is(LAST_RESULT, last) && { last }),
       ...(isMillis(succeededAt) && { succeededAt }),
       ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
@@ -169,7 +179,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
-      ...(v.is(BOOTS, boots) && { boots }),
+      ...(v.is(BOOT_STATE, boots) && { boots }),
       ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
     },
   };

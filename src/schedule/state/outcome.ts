@@ -6,13 +6,13 @@ import { isMillis, isText } from "../json-fields.ts";
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
 export const DEAD_LETTERS_LENGTH = 20;
 /** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
-const TAILS = 2;
+const MAX_KEPT_TAILS = 2;
 /** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 4_096;
 const LONGEST_REASON = 300;
 /** Maximum size of what a handler returned, bytes of JSON, and number of outcomes that keep it. */
 export const LARGEST_RESULT = 16_384;
-const RESULTS = 10;
+const MAX_KEPT_RESULTS = 10;
 
 export const OCCURRENCE_RESULTS = [
   "ok",
@@ -32,10 +32,10 @@ export const OCCURRENCE_RESULTS = [
 export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
 /** Results that count as a failure. `retry` (the handler asks for another start) and `replaced` do not. */
-const FAILURES: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
+const FAILED_RESULTS: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
 
 export function isFailure(result: OccurrenceResult): boolean {
-  return FAILURES.has(result);
+  return FAILED_RESULTS.has(result);
 }
 
 /** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
@@ -166,13 +166,15 @@ export function isFailing({ runs }: OutcomeHistory, besides?: string): boolean {
 function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
   const withTail = runs.filter(({ tail }) => tail !== undefined);
   const bad = withTail.filter(({ result }) => result !== "ok");
-  const kept = new Set([...withTail.slice(0, 1), ...bad.slice(0, 1), ...withTail.slice(1)].slice(0, TAILS));
+  const kept = new Set(
+    [...withTail.slice(0, 1), ...bad.slice(0, 1), ...withTail.slice(1)].slice(0, MAX_KEPT_TAILS),
+  );
   return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
 }
 
 /** Removes what the handlers of older runs returned. @param at  0 is the newest run */
 function limitValue(run: OccurrenceOutcome, at: number): OccurrenceOutcome {
-  if (run.value === undefined || at < RESULTS) return run;
+  if (run.value === undefined || at < MAX_KEPT_RESULTS) return run;
   const { value: _, ...rest } = run;
   return rest;
 }

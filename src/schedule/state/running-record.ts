@@ -4,7 +4,7 @@ import { isTexts, parseJsonFields } from "../json-fields.ts";
 import { COUNT, MILLIS } from "./due.ts";
 
 /** Record of a running occurrence, under `running/<id>` on the worker's session. Instants in ms since the epoch. */
-const RUNNING = v.object({
+const RUNNING_RECORD = v.object({
   /** Id of the worker. */
   worker: v.string(),
   host: v.string(),
@@ -19,7 +19,7 @@ const RUNNING = v.object({
   /** What the task says about its progress. */
   progress: v.exactOptional(v.string()),
 });
-export type RunningRecord = v.InferOutput<typeof RUNNING>;
+export type RunningRecord = v.InferOutput<typeof RUNNING_RECORD>;
 
 /** Returns the value to store in etcd, for `parseRunning`. */
 export function formatRunning(running: RunningRecord): string {
@@ -27,7 +27,7 @@ export function formatRunning(running: RunningRecord): string {
 }
 
 export function parseRunning(text: string): ParseResult<RunningRecord> {
-  const { success, output } = v.safeParse(RUNNING, parseJsonFields(text));
+  const { success, output } = v.safeParse(RUNNING_RECORD, parseJsonFields(text));
   return success ? { value: output } : { fault: "it does not say which worker runs which task" };
 }
 
@@ -39,7 +39,7 @@ export const CLOCK_STATES = ["ok", "warns", "refuses"] as const;
 export type ClockState = (typeof CLOCK_STATES)[number];
 
 /** Record of a worker, under `workers/<id>` on its session. Instants in ms since the epoch. */
-const WORKER = v.object({
+const WORKER_RECORD = v.object({
   host: v.string(),
   pid: COUNT,
   version: v.string(),
@@ -57,7 +57,7 @@ const WORKER = v.object({
   concurrency: COUNT,
   clock: v.picklist(CLOCK_STATES),
 });
-export interface WorkerRecord extends v.InferOutput<typeof WORKER> {
+export interface WorkerRecord extends v.InferOutput<typeof WORKER_RECORD> {
   /** The worker has not read all schedules yet, and claims nothing before. */
   isJoining?: true;
   /** The worker claims nothing more and will leave. */
@@ -71,5 +71,5 @@ export function formatWorker(record: WorkerRecord): string {
 
 export function parseWorker(text: string): ParseResult<WorkerRecord> {
   const fields: unknown = parseJsonFields(text);
-  return v.is(WORKER, fields) ? { value: fields } : { fault: "it is not a worker's record" };
+  return v.is(WORKER_RECORD, fields) ? { value: fields } : { fault: "it is not a worker's record" };
 }

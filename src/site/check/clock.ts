@@ -9,7 +9,7 @@ export interface ClockOffset {
 }
 
 /** From this difference on, a clock is reported, ms. */
-const APART = 5_000;
+const MIN_REPORTED_DIFFERENCE_MS = 5_000;
 
 /**
  * Compares this host's wall clock with the clocks of etcd's members, if they report a time (over plain HTTP, with a
@@ -18,10 +18,10 @@ const APART = 5_000;
 export function judgeOwnClock(offsets: readonly ClockOffset[]): Finding[] {
   const about = createFindingBuilder("clock", "clock of this host");
   if (offsets.length === 0) return [about.ok("not compared: no member reports its time")];
-  const apart = offsets.filter((offset) => computeClockDistance(offset) > APART);
+  const apart = offsets.filter((offset) => computeClockDistance(offset) > MIN_REPORTED_DIFFERENCE_MS);
   const [first] = apart;
   if (first === undefined) {
-    const detail = `within ${formatBriefDuration(APART)} of ${offsets.length === 1 ? "the member's" : `those of ${offsets.length} members`}`;
+    const detail = `within ${formatBriefDuration(MIN_REPORTED_DIFFERENCE_MS)} of ${offsets.length === 1 ? "the member's" : `those of ${offsets.length} members`}`;
     return [about.ok(detail)];
   }
   const remedy =

@@ -181,7 +181,7 @@ export async function judgeCompaction(
 }
 
 /** Typical duration of a leader election with etcd's default timing, ms; no session can be renewed during it. */
-const ELECTION = 5_000;
+const ELECTION_TIME_MS = 5_000;
 
 /**
  * Computes how long an outage of etcd may last before commands are ended, ms: from the last successful renewal, which
@@ -200,10 +200,10 @@ export function judgeSettings({
   const about = createFindingBuilder("settings", "ttl");
   const whole = formatDuration(Math.max(0, Math.floor(survived / 100) * 100));
   const detail = `${formatDuration(ttl)}, with a termination timeout of ${formatDuration(terminationTimeout)}: commands survive an outage of ${whole}`;
-  if (survived >= ELECTION) return about.ok(detail);
+  if (survived >= ELECTION_TIME_MS) return about.ok(detail);
   return about.warning(
     `${detail}; etcd may need as long to elect a leader`,
-    `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
+    `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION_TIME_MS))}, or a shorter terminationTimeout`,
   );
 }
 
@@ -224,18 +224,18 @@ export interface GrowthFacts {
   now: number;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** From this revision on, an etcd that is compacted at all has been compacted. */
 const LEAST_REVISION = 100_000n;
 /** A compaction that nothing repeats for so long was made by hand, ms. */
-const LONGEST_KEPT = 2 * DAY;
+const LONGEST_KEPT = 2 * DAY_MS;
 /** A rate is known from so much time, ms, and so many changes on. */
-const LEAST_TIME = HOUR;
+const LEAST_TIME = HOUR_MS;
 const LEAST_CHANGES = 1_000;
 /** A database that is full earlier is reported, whatever its revision is, in days. */
-const SOON = 90;
+const FULL_WITHIN_DAYS = 90;
 
 /**
  * Judges whether etcd's past states are removed. A default etcd keeps them all, and its database fills up.
@@ -251,7 +251,7 @@ export function judgeGrowth(facts: GrowthFacts): Finding[] {
   const kept = now - (oldest.at ?? now);
   if (wasCompacted && kept < LONGEST_KEPT) return [about.ok("past states are removed")];
   const forecast = forecastDays(facts);
-  if (revision < LEAST_REVISION && (forecast?.days ?? SOON) >= SOON) return [];
+  if (revision < LEAST_REVISION && (forecast?.days ?? FULL_WITHIN_DAYS) >= FULL_WITHIN_DAYS) return [];
   const stay = wasCompacted
     ? `nobody has compacted this etcd for ${formatBriefDuration(kept)}: ${revision - oldest.revision} changes since then`
     : `nobody has ever compacted this etcd: all its ${revision} changes`;
@@ -284,8 +284,8 @@ function forecastDays(facts: GrowthFacts): { days: number; text: string } | unde
   const changes = Number(revision - middle.revision);
   const time = now - (middle.at ?? now);
   if (time < LEAST_TIME || changes < LEAST_CHANGES) return undefined;
-  const days = (countChangesLeft(facts) * time) / changes / DAY;
+  const days = (countChangesLeft(facts) * time) / changes / DAY_MS;
   const size = Math.round(computeChangeSize(facts));
-  const text = `, in about ${formatBriefDuration(days * DAY)} (${changes} in the last ${formatBriefDuration(time)}, ${size} B each, quota ${formatBytes(quota)})`;
+  const text = `, in about ${formatBriefDuration(days * DAY_MS)} (${changes} in the last ${formatBriefDuration(time)}, ${size} B each, quota ${formatBytes(quota)})`;
   return { days, text };
 }

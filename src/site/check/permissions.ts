@@ -211,10 +211,10 @@ export async function judgeSchedulePermission(ports: CheckPorts, role: EtcdRole)
 }
 
 /** The first releases that check permissions inside nested transactions. */
-const FIXED = "etcd 3.4.42, 3.5.28 or 3.6.9, or a later release";
+const FIXED_RELEASES = "etcd 3.4.42, 3.5.28 or 3.6.9, or a later release";
 export const ROLE_BYPASS =
   "this etcd checks no permissions inside nested transactions (GHSA-rfx7-8w68-q57q), so every user with a role can write schedules, which workers run as commands";
-export const ROLE_BYPASS_REMEDY = `upgrade to ${FIXED}`;
+export const ROLE_BYPASS_REMEDY = `upgrade to ${FIXED_RELEASES}`;
 
 /**
  * Tests whether etcd lets this user write in a nested transaction what its role does not allow. The transactions can

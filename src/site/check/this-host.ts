@@ -30,7 +30,7 @@ async function checkLauncher(): Promise<Finding> {
 
 async function findLauncherFault(): Promise<string | undefined> {
   try {
-    return await tryLauncher(locateNative("launcher"), PATIENCE);
+    return await tryLauncher(locateNative("launcher"), START_TIMEOUT_MS);
   } catch (error) {
     if (error instanceof SignalboxError) return error.message;
     throw error;
@@ -50,7 +50,7 @@ function checkAddon(): Finding {
 }
 
 /** Timeout for the start of a native program, ms. It normally starts within milliseconds. */
-const PATIENCE = 20_000;
+const START_TIMEOUT_MS = 20_000;
 
 const KILLED_REMEDY = "does a seccomp filter, such as that of a container, forbid one of its system calls?";
 
@@ -58,9 +58,9 @@ const KILLED_REMEDY = "does a seccomp filter, such as that of a container, forbi
 async function checkGuardian(host: CommandHost, clock: Clock): Promise<Finding> {
   const about = createFindingBuilder("guardian");
   try {
-    const isStarted = await Promise.race([startOnce(host), clock.sleep(PATIENCE).then(() => false)]);
+    const isStarted = await Promise.race([startOnce(host), clock.sleep(START_TIMEOUT_MS).then(() => false)]);
     if (isStarted) return about.ok("it starts, and can guard commands on this host");
-    const detail = `it did not answer within ${PATIENCE / 1000}s of its start: no command can run on this host`;
+    const detail = `it did not answer within ${START_TIMEOUT_MS / 1000}s of its start: no command can run on this host`;
     return about.failure(detail, "is the machine overloaded, or something stopping new processes?");
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;

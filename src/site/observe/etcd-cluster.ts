@@ -52,7 +52,7 @@ const AT_ONCE = 8;
 const MOST_KEYS = 100;
 
 /** The keys that say whose a session is, the best first. */
-const TELLING: readonly ParsedKey["kind"][] = [
+const OWNER_KEYS: readonly ParsedKey["kind"][] = [
   "agentSession",
   "worker",
   "lock",
@@ -111,6 +111,6 @@ async function readOwner(
   signal: AbortSignal,
 ): Promise<KeyValue | undefined> {
   const byKind = new Map(owned.map((key) => [keys.parse(key).kind, key]));
-  const [key] = TELLING.flatMap((kind) => byKind.get(kind) ?? []);
+  const [key] = OWNER_KEYS.flatMap((kind) => byKind.get(kind) ?? []);
   return key === undefined ? undefined : (await store.readRange({ key }, signal)).kvs[0];
 }

@@ -7,7 +7,7 @@ import type { ClusterReading } from "./etcd-cluster.ts";
 import type { ObserverPorts } from "./ports.ts";
 
 /** Pause after an answer, ms. An outage is therefore detected at most 2.5 s after it begins. */
-const EVERY = 1_000;
+const PROBE_PAUSE_MS = 1_000;
 
 export type EtcdHealth =
   /** The cluster answers. `up`, `total` and `leader` are from the last read of the members. */
@@ -45,7 +45,7 @@ export async function* watchEtcdHealth(
       since ??= start;
       yield { kind: "silence", since, error, reading: summaries.last?.reading };
     }
-    await clock.sleep(EVERY, signal);
+    await clock.sleep(PROBE_PAUSE_MS, signal);
   }
 }
 
@@ -154,7 +154,7 @@ function isAway(status: MemberStatus): boolean {
 }
 
 /** Timeout of a probe, ms. */
-const PATIENCE = 1_500;
+const PROBE_TIMEOUT_MS = 1_500;
 
 /** The result of a probe. */
 interface ProbeAnswer {
@@ -178,6 +178,6 @@ export async function probeEtcd(
   const start = clock.now();
   const read = (limited: AbortSignal) =>
     store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, limited);
-  const { revision } = await runWithDeadline(clock, start + PATIENCE, read, signal);
+  const { revision } = await runWithDeadline(clock, start + PROBE_TIMEOUT_MS, read, signal);
   return { ms: clock.now() - start, revision };
 }

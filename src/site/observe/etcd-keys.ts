@@ -23,7 +23,7 @@ interface KeyPage {
 }
 
 /** Keys in the first request: values may be large. */
-const FIRST = 50;
+const FIRST_PAGE_KEYS = 50;
 
 /**
  * Reads the first keys that a query finds, in requests of limited size.
@@ -39,7 +39,7 @@ export async function readKeyPage(
   const size = new PageSize();
   const read = (key: string, count: number, at: bigint | undefined) =>
     readWithRetries(ports, { ...range, key, limit: count, binaryValues: true, revision: at }, signal);
-  const first = await read(start, Math.min(FIRST, limit), revision);
+  const first = await read(start, Math.min(FIRST_PAGE_KEYS, limit), revision);
   const keys = [...first.kvs];
   for (let page = first; page.more && keys.length < limit; keys.push(...page.kvs)) {
     const count = Math.min(limit - keys.length, size.compute(page.kvs));

@@ -34,7 +34,7 @@ const LONGEST_PAUSE = 5_000;
  * If everything is read again within this time after a watch broke, ms, the break is not reported: another member took
  * over.
  */
-const GRACE = 500;
+const UNREPORTED_BREAK_MS = 500;
 
 /**
  * Keeps a sink equal to the contents of etcd: one read pinned to a revision, then a watch of the whole prefix from
@@ -113,7 +113,8 @@ async function* reload(
   try {
     let pause = first;
     let reading = readAfterPause(ports, sink, getRetryWeight(end, signal) * pause, either);
-    if (!(await waitAtMost(ports.clock, GRACE, reading))) yield { kind: "away", error: end as StoreError };
+    if (!(await waitAtMost(ports.clock, UNREPORTED_BREAK_MS, reading)))
+      yield { kind: "away", error: end as StoreError };
     for (;;) {
       try {
         return await reading;

@@ -29,7 +29,7 @@ interface FoundRevision {
  * How many of the newest keys are looked at. A value need not state a time, and a run that claims again states when it
  * claimed first, so the latest of several times counts.
  */
-const NEWEST = 4;
+const EXAMINED_KEYS = 4;
 
 /** Whether a read failed because etcd has compacted its revision. */
 export function isTooOld(error: unknown): boolean {
@@ -54,11 +54,11 @@ export async function readTimeOfRevision(
   const sort = { by: "mod", order: "descend" } as const;
   const pages = await Promise.all(
     listTimedRanges(ports.keys).map((range) =>
-      readWithRetries(ports, { ...range, revision, sort, limit: NEWEST }, signal),
+      readWithRetries(ports, { ...range, revision, sort, limit: EXAMINED_KEYS }, signal),
     ),
   );
   const newest = pages.flatMap(({ kvs }) => kvs).sort((a, b) => Number(b.modRevision - a.modRevision));
-  const times = newest.flatMap((kv) => findStatedTime(ports.keys, kv) ?? []).slice(0, NEWEST);
+  const times = newest.flatMap((kv) => findStatedTime(ports.keys, kv) ?? []).slice(0, EXAMINED_KEYS);
   return { revision, at: times.length === 0 ? undefined : Math.max(...times) };
 }
 
@@ -171,11 +171,11 @@ export interface PastChange {
 
 /** How many revisions are read at first, and how many times more each time nothing was found. */
 const FIRST_SPAN = 64n;
-const GROWTH = 8n;
+const STEP_GROWTH = 8n;
 /** How long to wait for a change that etcd may not have, ms: a watch does not say that there is none. */
-const PATIENCE = 2_000;
+const CHANGE_TIMEOUT_MS = 2_000;
 /** Keys that hosts renew all the time. Their changes are no steps. */
-const RENEWED: ReadonlySet<string> = new Set([
+const RENEWED_COLLECTIONS: ReadonlySet<string> = new Set([
   "host",
   "agentSession",
   "agentReport",
@@ -206,7 +206,7 @@ export async function findLastChange(
   { revision, oldest }: { revision: bigint; oldest: bigint },
   signal: AbortSignal,
 ): Promise<PastChange | undefined> {
-  for (let span = FIRST_SPAN; ; span *= GROWTH) {
+  for (let span = FIRST_SPAN; ; span *= STEP_GROWTH) {
     const start = revision - span + 1n;
     const from = start > oldest ? start : oldest + 1n;
     const found = from > revision ? undefined : await findLastBetween(ports, from, revision, signal);
@@ -236,14 +236,14 @@ async function* readChanges(
 ): AsyncGenerator<WatchBatch> {
   const patience = new AbortController();
   const either = AbortSignal.any([signal, patience.signal]);
-  let timer = setTimeout(() => patience.abort(), PATIENCE);
+  let timer = setTimeout(() => patience.abort(), CHANGE_TIMEOUT_MS);
   try {
     for await (const { events } of ports.store.watch({ ranges: [ports.keys.getFullRange()], from }, either)) {
       clearTimeout(timer);
       const getRevision = (event: WatchEvent) =>
         event.type === "put" ? event.kv.modRevision : event.revision;
       for (const [revision, own] of Map.groupBy(events, getRevision)) yield { revision, events: own }; // may be several
-      timer = setTimeout(() => patience.abort(), PATIENCE);
+      timer = setTimeout(() => patience.abort(), CHANGE_TIMEOUT_MS);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -258,6 +258,6 @@ async function* readChanges(
 function toPastChange(keys: Keys, { revision, events }: WatchBatch): PastChange | undefined {
   const changed = events
     .map((event) => (event.type === "put" ? event.kv.key : event.key))
-    .filter((key) => !RENEWED.has(keys.parse(key).kind));
+    .filter((key) => !RENEWED_COLLECTIONS.has(keys.parse(key).kind));
   return changed.length === 0 ? undefined : { revision, keys: changed };
 }

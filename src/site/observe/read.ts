@@ -1,4 +1,4 @@
-import { OVER } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
@@ -19,9 +19,9 @@ interface ReadOptions {
 }
 
 /** Keys in the first page. @see PageSize for later ones */
-const FIRST_PAGE = 500;
+const FIRST_PAGE_KEYS = 500;
 /** How often a read is started again after a compaction removed its revision. */
-const TRIES = 5;
+const MAX_READ_TRIES = 5;
 
 /**
  * Reads a range in pages, all at one revision, in the order of keys. From the third page on, etcd is asked for a page while the
@@ -49,7 +49,7 @@ export async function* readPages(
     return page;
   };
   try {
-    let next: Promise<ReadPage> | undefined = request(range.key, FIRST_PAGE);
+    let next: Promise<ReadPage> | undefined = request(range.key, FIRST_PAGE_KEYS);
     for (let number = 1; next !== undefined; number += 1) {
       const { kvs, more, revision: read }: ReadPage = await next;
       pinned ??= read;
@@ -62,7 +62,7 @@ export async function* readPages(
       next = early ?? requestNext();
     }
   } finally {
-    stop.abort(OVER);
+    stop.abort(NO_LONGER_NEEDED);
   }
 }
 
@@ -91,7 +91,7 @@ export interface Sink {
  * @throws StoreError
  */
 export async function load(ports: ObserverPorts, sink: Sink, options: ReadOptions = {}): Promise<bigint> {
-  for (let left = TRIES; ; left -= 1) {
+  for (let left = MAX_READ_TRIES; ; left -= 1) {
     try {
       return await loadOnce(ports, sink, options);
     } catch (error) {
@@ -133,22 +133,22 @@ async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions):
 
 const LARGEST_PAGE = 10_000;
 /** Size of a page in characters of keys and values: at first, and its limits. A large one needs memory while it is decoded. */
-const WEIGHT = { first: 500_000, least: 100_000, most: 2_000_000 };
+const PAGE_CHARACTERS = { first: 500_000, least: 100_000, most: 2_000_000 };
 /** A page that takes less time may be followed by a larger one; one that takes more, by a smaller one, ms. */
-const QUICK = 150;
-const SLOW = 400;
+const QUICK_PAGE_MS = 150;
+const SLOW_PAGE_MS = 400;
 
 /**
  * The size of the next page of a long read. For each page, etcd 3.4 visits all keys that are left in the range, so that few large
  * pages are much cheaper than many small ones. Over a slow connection, a large page would reach the time limit of a request.
  */
 export class PageSize {
-  #weight = WEIGHT.first;
+  #weight = PAGE_CHARACTERS.first;
 
   /** Adapts the size to the time that a page took, ms. */
   adapt(took: number): void {
-    if (took < QUICK) this.#weight = Math.min(WEIGHT.most, 2 * this.#weight);
-    if (took > SLOW) this.#weight = Math.max(WEIGHT.least, this.#weight / 2);
+    if (took < QUICK_PAGE_MS) this.#weight = Math.min(PAGE_CHARACTERS.most, 2 * this.#weight);
+    if (took > SLOW_PAGE_MS) this.#weight = Math.max(PAGE_CHARACTERS.least, this.#weight / 2);
   }
 
   /** Computes the number of keys for the next page. @param kvs  the page before: the next keys will be similar */

@@ -14,7 +14,7 @@ export interface CalendarChange {
 }
 
 /** Largest number of schedules that a message names. */
-const NAMED = 10;
+const MAX_NAMED_SCHEDULES = 10;
 
 /** Formats a change of a calendar: `calendar holidays added: 12 entries`. */
 export function formatCalendarChange({ name, before, after }: CalendarChange): string {
@@ -32,8 +32,8 @@ export function formatCalendarChange({ name, before, after }: CalendarChange): s
 
 /** Formats the first entries of a calendar, and how many more there are. */
 function formatEntries(days: readonly string[]): string {
-  const more = days.length > NAMED ? ` and ${days.length - NAMED} more` : "";
-  return `${days.slice(0, NAMED).join(", ") || "no days"}${more}`;
+  const more = days.length > MAX_NAMED_SCHEDULES ? ` and ${days.length - MAX_NAMED_SCHEDULES} more` : "";
+  return `${days.slice(0, MAX_NAMED_SCHEDULES).join(", ") || "no days"}${more}`;
 }
 
 /** Lists the schedules that name a calendar. */

@@ -131,7 +131,7 @@ export function isGivenUp({ definition, due }: StoredSchedule): boolean {
 }
 
 /** Keys of a job: those that are written, and guarded if it is replaced. */
-const KEYS = 3;
+const KEYS_PER_JOB = 3;
 /** The most that the prefix and the state of a new job need, bytes. Its id is in two keys, in which a byte may become three. */
 const STATE_BYTES = 600;
 
@@ -145,12 +145,12 @@ export function splitJobs(jobs: readonly PlannedJob[]): PlannedJob[][] {
   let guards = 0;
   let bytes = 0;
   for (const job of jobs) {
-    const needed = job.isUnique ? 0 : job.ifExists === "keep" ? 1 : KEYS;
+    const needed = job.isUnique ? 0 : job.ifExists === "keep" ? 1 : KEYS_PER_JOB;
     const size = Buffer.byteLength(JSON.stringify(job.definition)) + 6 * job.id.length + STATE_BYTES;
     const isFull =
       guards + needed > MAX_DIRECT_OPS ||
       bytes + size > MAX_BYTES ||
-      (ids.size + 1) * KEYS > MAX_CHANGES ||
+      (ids.size + 1) * KEYS_PER_JOB > MAX_CHANGES ||
       ids.has(job.id);
     if (isFull || chunks.length === 0) {
       chunks.push([]);

@@ -241,9 +241,9 @@ function isSiteAction(action: string): action is SiteAction {
 /** Largest number of direct operations, or of keys compared one by one, in a transaction: etcd accepts 128. */
 export const MAX_DIRECT_OPS = 60;
 /** Changes in one nested transaction: etcd counts the operations of all levels together. */
-const CHUNK = 60;
-/** Changes in one transaction: as many chunks as fit besides `CHUNK` operations in each. */
-export const MAX_CHANGES = CHUNK * CHUNK;
+const MAX_NESTED_CHANGES = 60;
+/** Changes in one transaction: as many chunks as fit besides `MAX_NESTED_CHANGES` operations in each. */
+export const MAX_CHANGES = MAX_NESTED_CHANGES * MAX_NESTED_CHANGES;
 /** Size of one transaction in bytes; etcd's own limit is 1.5 MiB (--max-request-bytes). */
 export const MAX_BYTES = 1_400_000;
 
@@ -265,8 +265,8 @@ export function splitIntoChunks(keys: Keys, ops: readonly Op[]): Op[] {
   };
   const outside = new Set(ops.filter(isFirst));
   const inside = ops.filter((op) => !outside.has(op));
-  const chunks = Array.from({ length: Math.ceil(inside.length / CHUNK) }, (_, index) =>
-    inside.slice(index * CHUNK, (index + 1) * CHUNK),
+  const chunks = Array.from({ length: Math.ceil(inside.length / MAX_NESTED_CHANGES) }, (_, index) =>
+    inside.slice(index * MAX_NESTED_CHANGES, (index + 1) * MAX_NESTED_CHANGES),
   );
   return [
     ...outside,

@@ -1,4 +1,4 @@
-import { OVER } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
 import type { AuditAction } from "../../core/protocol/audit.ts";
 import { deleteEntries } from "../../core/protocol/guards.ts";
@@ -84,10 +84,10 @@ export interface DepartureWait {
 }
 
 /** Interval at which everything is read again, ms: a watch may fail without an error. */
-const REREAD = 10_000;
-const PAUSE = 500;
+const REREAD_INTERVAL_MS = 10_000;
+const RETRY_PAUSE_MS = 500;
 /** Tickets in one reading transaction, each with its mark: etcd accepts 128 operations. */
-const CHUNK = 60;
+const TICKETS_PER_READ = 60;
 /** Largest number of keys to watch one by one; for more, the whole collections are watched. */
 const MAX_WATCHED_KEYS = 32;
 
@@ -114,7 +114,7 @@ export async function waitUntilGone(
       if (isAway) wait.onEvent?.({ kind: "back" });
       isAway = false;
       if (remaining.isEmpty || clock.now() >= deadline) return remaining.list();
-      const ms = Math.min(REREAD, deadline - clock.now(), freeAt - clock.getWallTime());
+      const ms = Math.min(REREAD_INTERVAL_MS, deadline - clock.now(), freeAt - clock.getWallTime());
       const watch = { revision, ms, signal, count };
       await watchDepartures(ports, remaining, watch);
     } catch (error) {
@@ -123,7 +123,7 @@ export async function waitUntilGone(
       if (!isAway && isUnavailable(error)) wait.onEvent?.({ kind: "away", error: error as Error });
       isAway ||= isUnavailable(error);
       if (clock.now() >= deadline) return remaining.list();
-      await clock.sleep(PAUSE * (0.5 + ports.random.generateFraction()), signal);
+      await clock.sleep(RETRY_PAUSE_MS * (0.5 + ports.random.generateFraction()), signal);
     }
   }
 }
@@ -178,8 +178,8 @@ async function recount(
 ): Promise<Recount> {
   let revision: bigint | undefined;
   let freeAt = Infinity;
-  for (let start = 0; start < keys.length; start += CHUNK) {
-    const chunk = keys.slice(start, start + CHUNK);
+  for (let start = 0; start < keys.length; start += TICKETS_PER_READ) {
+    const chunk = keys.slice(start, start + TICKETS_PER_READ);
     const reads = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));
     const marks = chunk.map((key): Op => ({ op: "range", key: ports.keys.mark(key) }));
     const txn = { compare: [], success: [...reads, ...marks], failure: [] };
@@ -212,7 +212,7 @@ async function watchDepartures(
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);
   const timer = ports.clock.sleep(ms, stop).then(
-    () => time.abort(OVER),
+    () => time.abort(NO_LONGER_NEEDED),
     () => {},
   );
   const { keys } = remaining;
@@ -235,7 +235,7 @@ async function watchDepartures(
   } catch (error) {
     if (!time.signal.aborted) throw error;
   } finally {
-    time.abort(OVER);
+    time.abort(NO_LONGER_NEEDED);
     await timer;
   }
 }

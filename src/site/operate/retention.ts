@@ -32,10 +32,10 @@ export interface DatedRecord {
   at: number;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Records of one kind that a pass deletes at most: it keeps them in memory. The next pass deletes the rest. */
-const MOST = 20_000;
+const MAX_DELETED_RECORDS = 20_000;
 
 /**
  * Finds the records of one kind that have expired, oldest first. Clocks of hosts differ, so a record expires by its age only if
@@ -64,17 +64,17 @@ export class ExpiredRecords {
 
   /** Whether `list` leaves out expired records. */
   get isCut(): boolean {
-    return this.list().length === MOST;
+    return this.list().length === MAX_DELETED_RECORDS;
   }
 
   add(record: DatedRecord): void {
     this.#total += 1;
     // A time that is still to come says nothing about the records before it.
-    const isYoung = record.at >= this.#getOldestTime() && record.at < this.#now + DAY;
+    const isYoung = record.at >= this.#getOldestTime() && record.at < this.#now + DAY_MS;
     if (isYoung && (this.#youngFrom === undefined || record.modRevision < this.#youngFrom))
       this.#youngFrom = record.modRevision;
     this.#oldest.push(record);
-    if (this.#oldest.length >= 2 * MOST) this.#dropNewest();
+    if (this.#oldest.length >= 2 * MAX_DELETED_RECORDS) this.#dropNewest();
   }
 
   list(): DatedRecord[] {
@@ -93,7 +93,7 @@ export class ExpiredRecords {
 
   #dropNewest(): void {
     this.#oldest.sort((a, b) => (a.modRevision < b.modRevision ? -1 : 1));
-    this.#oldest.length = Math.min(this.#oldest.length, MOST);
+    this.#oldest.length = Math.min(this.#oldest.length, MAX_DELETED_RECORDS);
   }
 }
 
@@ -123,7 +123,7 @@ const KINDS = {
     range: (keys) => keys.histories(),
     keysOnly: false,
     findTime: (_, { value }) => parsePastRuns(value)[0]?.endedAt ?? Number.NaN,
-    spared: 2 * DAY,
+    spared: 2 * DAY_MS,
   },
 } satisfies Record<string, RecordKind>;
 
@@ -166,9 +166,9 @@ function isHistoryOf(keys: Keys, key: string, locks: ReadonlySet<string | undefi
 }
 
 /** Records that one transaction deletes, each with a guard of its own: fewer than etcd's 128 operations. */
-const CHUNK = 50;
+const RECORDS_PER_TRANSACTION = 50;
 /** Pause between two transactions, ms: others write too. */
-const PAUSE = 50;
+const TRANSACTION_PAUSE_MS = 50;
 
 /**
  * Deletes records, unless they were written again meanwhile. Others may delete the same ones.
@@ -181,11 +181,11 @@ export async function deleteExpired(
   signal?: AbortSignal,
 ): Promise<number> {
   let deleted = 0;
-  for (let start = 0; start < records.length; start += CHUNK) {
-    if (start > 0) await ports.clock.sleep(PAUSE, signal);
+  for (let start = 0; start < records.length; start += RECORDS_PER_TRANSACTION) {
+    if (start > 0) await ports.clock.sleep(TRANSACTION_PAUSE_MS, signal);
     const txn: Txn = {
       compare: [guardSchema(ports.keys)],
-      success: records.slice(start, start + CHUNK).map(buildDeletion),
+      success: records.slice(start, start + RECORDS_PER_TRANSACTION).map(buildDeletion),
       failure: [],
     };
     const { succeeded, results } = await commitWithRetries(ports, txn, signal);

@@ -70,7 +70,7 @@ export type MutationResult =
   | { kind: "changed"; ids: readonly string[]; revision: bigint };
 
 /** Maximum number of attempts while others write the same keys. */
-const TRIES = 20;
+const MAX_WRITE_TRIES = 20;
 
 /** What a mutation changes. */
 interface MutationPlan {
@@ -128,9 +128,9 @@ export async function applyMutation(
   mutation: ScheduleMutation,
   { reason, seen, receipt }: MutationOptions = {},
 ): Promise<MutationResult> {
-  for (let left = TRIES; left > 0; left -= 1) {
+  for (let left = MAX_WRITE_TRIES; left > 0; left -= 1) {
     const plan =
-      mutation.expectsNone && left === TRIES
+      mutation.expectsNone && left === MAX_WRITE_TRIES
         ? expectNone(ports, mutation)
         : await previewMutation(ports, mutation);
     const { changes, revision } = plan;

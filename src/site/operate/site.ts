@@ -370,7 +370,7 @@ function moveSchedules(
 }
 
 /** Largest number of names in an error. */
-const NAMED = 10;
+const MAX_NAMED_CHANGES = 10;
 
 /** @throws ConfigError that names what belongs to another source */
 function checkOwners(
@@ -406,8 +406,10 @@ function checkOwners(
     ),
   ];
   if (others.length === 0) return;
-  const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : "";
-  throw new ConfigError(`${others.slice(0, NAMED).join("; ")}${more}; nothing was done. ${remedy}`);
+  const more = others.length > MAX_NAMED_CHANGES ? ` and ${others.length - MAX_NAMED_CHANGES} more` : "";
+  throw new ConfigError(
+    `${others.slice(0, MAX_NAMED_CHANGES).join("; ")}${more}; nothing was done. ${remedy}`,
+  );
 }
 
 /** A plan, its name in the audit, and how it is made again. */
@@ -433,9 +435,9 @@ export interface SiteUpdate {
 type SiteUpdateResult = { kind: "done"; revision: bigint } | { kind: "changed" };
 
 /** Maximum number of attempts in a row while others write the same keys. */
-const TRIES = 20;
+const MAX_WRITE_TRIES = 20;
 /** Changes of schedules in a transaction when others write all the time: each key can be compared by itself. */
-const FEWEST = 20;
+const MIN_CHANGES_PER_TRANSACTION = 20;
 
 /**
  * Applies a plan in as few transactions as etcd accepts, each with guards and an audit record. If others write meanwhile,
@@ -448,7 +450,7 @@ export async function applySite(ports: OperatorPorts, update: SiteUpdate): Promi
   let left = update.shown;
   let { revision } = left.stored;
   let most = MAX_CHANGES;
-  for (let tries = TRIES; tries > 0; tries -= 1) {
+  for (let tries = MAX_WRITE_TRIES; tries > 0; tries -= 1) {
     update.signal?.throwIfAborted();
     const [part, rest] = splitPlan(ports.keys, left, most);
     const result = await writePart(ports, update, part, revision);
@@ -456,7 +458,7 @@ export async function applySite(ports: OperatorPorts, update: SiteUpdate): Promi
     if (result.kind === "done") {
       if (isEmptyPlan(rest)) return { kind: "done", revision };
       left = rest;
-      tries = TRIES + 1;
+      tries = MAX_WRITE_TRIES + 1;
       update.onPart?.(left, revision);
       continue;
     }
@@ -464,7 +466,7 @@ export async function applySite(ports: OperatorPorts, update: SiteUpdate): Promi
     if (!isDeepStrictEqual(listEffects(fresh), listEffects(left))) return { kind: "changed" };
     left = fresh;
     ({ revision } = fresh.stored);
-    if (tries < TRIES) most = Math.max(FEWEST, Math.floor(most / 4));
+    if (tries < MAX_WRITE_TRIES) most = Math.max(MIN_CHANGES_PER_TRANSACTION, Math.floor(most / 4));
   }
   throw new SignalboxError(
     EXIT.changed,

@@ -70,7 +70,7 @@ export interface ScheduleReadResult {
 }
 
 /** Schedules per transaction: three keys each, and etcd accepts 128 operations. */
-const TOGETHER = 40;
+const SCHEDULES_PER_TRANSACTION = 40;
 
 /**
  * Reads some schedules. All keys of a schedule are read at one revision.
@@ -157,8 +157,8 @@ async function* readInChunks(
   listKeys: (id: string) => string[],
   signal: AbortSignal | undefined,
 ) {
-  for (let from = 0; from < ids.length; from += TOGETHER) {
-    const some = ids.slice(from, from + TOGETHER);
+  for (let from = 0; from < ids.length; from += SCHEDULES_PER_TRANSACTION) {
+    const some = ids.slice(from, from + SCHEDULES_PER_TRANSACTION);
     const success = some.flatMap(listKeys).map((key): Op => ({ op: "range", key }));
     const { revision, results } = await commitWithRetries(
       ports,

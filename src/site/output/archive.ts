@@ -8,7 +8,7 @@ import type { Log } from "../../core/base/log.ts";
 import { isJsonObject, parseJson } from "../../core/base/parse-json.ts";
 import type { Random } from "../../core/base/random.ts";
 import { quoteText } from "../../core/base/text.ts";
-import { OVER, waitAtMost } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED, waitAtMost } from "../../core/base/wait.ts";
 import { createFolder } from "../../core/process/create-folder.ts";
 
 // Records of the past in files of this host: a line of JSON for each. The current file is renamed when it is full.
@@ -34,8 +34,8 @@ const LAST_WAIT = 2_000;
 /** Records that wait for a full disk at most; the oldest are dropped. */
 const MOST_WAITING = 10_000;
 /** Several processes may write to one archive. A link or a pipe is not followed. */
-const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const APPEND_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+const SAFE_READ_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export interface ArchivePorts {
   clock: Clock;
@@ -73,7 +73,7 @@ export class ArchiveWriter {
 
   /** Waits until everything is written, but not for a full disk. */
   async close(): Promise<void> {
-    this.#over.abort(OVER);
+    this.#over.abort(NO_LONGER_NEEDED);
     const { clock, log } = this.#ports;
     await waitAtMost(clock, LAST_WAIT, this.#writing ?? Promise.resolve());
     const lost = this.#lost + this.#waiting.length;
@@ -117,12 +117,13 @@ function nameFullFile({ clock, random }: ArchivePorts, newest = ""): string {
   return `${new Date(at).toISOString().replaceAll(/[-:.]/g, "")}-${generateRunId(random)}`;
 }
 
-const FULL = /\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-z]{12,32}$/;
+const FULL_FILE_NAME = /\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-z]{12,32}$/;
 
 /** Reads the time from the name of a full file, ms since the epoch; undefined if it has none. */
 function readTime(path: string): number | undefined {
-  const found = FULL.exec(path);
-  const time = found === null ? Number.NaN : Date.parse(found[0].replace(FULL, "$1-$2-$3T$4:$5:$6.$7Z"));
+  const found = FULL_FILE_NAME.exec(path);
+  const time =
+    found === null ? Number.NaN : Date.parse(found[0].replace(FULL_FILE_NAME, "$1-$2-$3T$4:$5:$6.$7Z"));
   return Number.isNaN(time) ? undefined : time;
 }
 
@@ -134,7 +135,7 @@ async function moveLines(ports: ArchivePorts, options: ArchiveOptions, waiting: 
   const { path, size } = options;
   await createFolder(dirname(path), 0o700);
   await renameFull(ports, options, Buffer.byteLength(waiting[0] ?? ""));
-  const file = await open(path, APPEND | SAFELY, 0o600).catch(explainLink);
+  const file = await open(path, APPEND_FLAGS | SAFE_READ_FLAGS, 0o600).catch(explainLink);
   try {
     const used = await readSize(file);
     const end = await readLineEnd(file, used);
@@ -231,7 +232,7 @@ async function listFullFiles(path: string): Promise<string[]> {
   const [folder, name] = [dirname(path), basename(path)];
   const names = await readdir(folder).catch(() => []);
   return names
-    .filter((one) => one.startsWith(name) && FULL.exec(one)?.index === name.length)
+    .filter((one) => one.startsWith(name) && FULL_FILE_NAME.exec(one)?.index === name.length)
     .sort()
     .map((one) => join(folder, one));
 }

@@ -6,11 +6,11 @@ import { type Env, findBaseDirectory } from "../../core/config/files.ts";
 import { createFolder } from "../../core/process/create-folder.ts";
 
 /** Bytes of all runs in one directory. The oldest runs above it are removed. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_DIRECTORY_BYTES = 256 * 1024 * 1024;
 /** Bytes that the disk needs for a file besides its content, about: most runs write a few lines only. */
 const FILE_BYTES = 4_096;
 /** Output from later than this, ms from now, was written before the clock was set back. */
-const AHEAD = 60_000;
+const MAX_AHEAD_MS = 60_000;
 const SEGMENT = /^(?<run>[0-9a-z]{12,32})\.(?<start>0|[1-9]\d{0,14})$/;
 
 /** A part of the output of a run: a file, and the position at which it begins. */
@@ -63,11 +63,11 @@ export async function listSegments(directory: string, run: string): Promise<Outp
  */
 export async function pruneOutput(
   directory: string,
-  { age, now, most = MOST_BYTES }: { age: number; now: number; most?: number },
+  { age, now, most = MAX_DIRECTORY_BYTES }: { age: number; now: number; most?: number },
 ): Promise<void> {
   const runs = await readRuns(directory);
   let left = runs.reduce((sum, { bytes }) => sum + bytes, 0);
-  const getOrder = ({ at }: { at: number }) => (at > now + AHEAD ? 0 : at);
+  const getOrder = ({ at }: { at: number }) => (at > now + MAX_AHEAD_MS ? 0 : at);
   for (const { paths, bytes, at } of runs.sort((a, b) => getOrder(a) - getOrder(b))) {
     if (at >= now - age && left <= most) continue;
     for (const path of paths) await unlink(path).catch(() => {}); // another process has removed it

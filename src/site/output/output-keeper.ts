@@ -48,7 +48,7 @@ function cutLastBytes(text: string, most: number): string {
 }
 
 /** Number of segments of a run, unless they would be larger than the largest. */
-const SEGMENTS = 4;
+const SEGMENTS_PER_RUN = 4;
 const LARGEST_SEGMENT = 1024 * 1024;
 /** Most bytes of output in one record, so that a viewer can get it in a small chunk. */
 const LARGEST_RECORD = 32 * 1024;
@@ -127,7 +127,7 @@ export class OutputFile {
   constructor(clock: Clock, options: OutputFileOptions) {
     this.#clock = clock;
     this.#options = options;
-    this.#segmentSize = Math.min(Math.ceil(options.size / SEGMENTS), LARGEST_SEGMENT);
+    this.#segmentSize = Math.min(Math.ceil(options.size / SEGMENTS_PER_RUN), LARGEST_SEGMENT);
   }
 
   /** Keeps output. Returns at once. */

@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 
-const REPLACEMENT = "***";
+const MASK_TEXT = "***";
 /** A longer line is masked in pieces of this many bytes. */
-const LONGEST_LINE = 16 * 1024;
+const MAX_LINE_BYTES = 16 * 1024;
 
 /** Parses `--mask`. @throws UsageError */
 export function parseMasks(patterns: readonly string[]): RegExp[] {
@@ -44,7 +44,7 @@ export class OutputMask {
     if (this.#masks.length === 0 && this.#removed === undefined) return chunk;
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let end = bytes.lastIndexOf(10) + 1;
-    while (bytes.length - end > LONGEST_LINE) end += LONGEST_LINE;
+    while (bytes.length - end > MAX_LINE_BYTES) end += MAX_LINE_BYTES;
     this.#rest = bytes.subarray(end);
     return this.#maskBytes(bytes.subarray(0, end));
   }
@@ -62,7 +62,7 @@ export class OutputMask {
     const encoding = isUtf8(bytes) ? "utf8" : "latin1";
     const text = bytes.toString(encoding);
     const own = this.#removed === undefined ? text : text.replaceAll(this.#removed, "");
-    const masked = this.#masks.reduce((shown, mask) => shown.replaceAll(mask, REPLACEMENT), own);
+    const masked = this.#masks.reduce((shown, mask) => shown.replaceAll(mask, MASK_TEXT), own);
     return masked === text ? bytes : Buffer.from(masked, encoding);
   }
 }

@@ -70,7 +70,7 @@ function limitRecords(records: OutputRecord[], most: number): ReturnType<typeof 
   return { records: records.slice(0, count), length };
 }
 
-const STEP = 256 * 1024;
+const READ_BYTES = 256 * 1024;
 
 /**
  * Finds where the wanted part of the kept output begins.
@@ -89,7 +89,7 @@ export async function findOutputStart(
   const lines: OutputStart[] = [];
   let isAtLineStart = true;
   for (;;) {
-    const part = await readRecords(directory, run, position, STEP);
+    const part = await readRecords(directory, run, position, READ_BYTES);
     if (part.records.length === 0) break;
     position += part.skipped;
     for (const { kind, time, data } of part.records) {

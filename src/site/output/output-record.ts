@@ -10,12 +10,12 @@ export interface OutputRecord {
 }
 
 /** The first byte of each record, so that a reader does not take other bytes for one. */
-const MARK = 0x9c;
+const RECORD_MARK = 0x9c;
 export const HEADER_BYTES = 16;
 
 export function encodeRecord({ kind, time, data }: OutputRecord): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
-  header[0] = MARK;
+  header[0] = RECORD_MARK;
   header[1] = kind;
   header.writeUInt32LE(data.length, 4);
   header.writeDoubleLE(time, 8);
@@ -40,7 +40,7 @@ export function decodeRecords(bytes: Buffer): { records: OutputRecord[]; length:
   while (at + HEADER_BYTES <= bytes.length) {
     const kind = bytes[at + 1] ?? 0;
     const end = at + HEADER_BYTES + bytes.readUInt32LE(at + 4);
-    if (bytes[at] !== MARK || !isKind(kind) || end > bytes.length) break;
+    if (bytes[at] !== RECORD_MARK || !isKind(kind) || end > bytes.length) break;
     records.push({ kind, time: bytes.readDoubleLE(at + 8), data: bytes.subarray(at + HEADER_BYTES, end) });
     at = end;
   }

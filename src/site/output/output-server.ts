@@ -35,17 +35,17 @@ interface OutputServerOptions {
 }
 
 /** Pause between two answers, ms. */
-const PAUSE = 500;
+const ANSWER_PAUSE_MS = 500;
 /** How long to let the process that runs the command answer first, ms. */
-const YIELD = 1_000;
+const RUNNER_FIRST_MS = 1_000;
 /** Interval of reads when nobody asks, ms: a watch can stop without an error. */
-const READ_EVERY = 60_000;
+const READ_INTERVAL_MS = 60_000;
 /** Pause after an error, ms. */
-const AFTER_FAILURE = 2_000;
+const FAILURE_PAUSE_MS = 2_000;
 /** Most viewers in one answer, and most bytes for all of them before base64. */
-const MOST_VIEWERS = 20;
-const MOST_BYTES = 720 * 1024;
-const LARGEST_PIECE = 192 * 1024;
+const MAX_VIEWERS = 20;
+const MAX_ANSWER_BYTES = 720 * 1024;
+const MAX_PIECE_BYTES = 192 * 1024;
 
 /** Answers requests for the output of runs of this host. Writes nothing while nobody asks. */
 export class OutputServer {
@@ -73,7 +73,7 @@ export class OutputServer {
   async #handleFault(error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     this.#ports.log.info("requests for output are not answered", { error: String(error) });
-    await this.#ports.clock.sleep(AFTER_FAILURE, signal).catch(() => {});
+    await this.#ports.clock.sleep(FAILURE_PAUSE_MS, signal).catch(() => {});
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
@@ -82,10 +82,10 @@ export class OutputServer {
     const { kvs, revision } = await store.readRange(range, signal);
     await this.#updateViewers(kvs);
     if (this.#viewers.size === 0)
-      await waitForChange(this.#ports, { ranges: [range], from: revision + 1n }, READ_EVERY, signal);
+      await waitForChange(this.#ports, { ranges: [range], from: revision + 1n }, READ_INTERVAL_MS, signal);
     else {
       await this.#answer(signal);
-      await clock.sleep(PAUSE, signal);
+      await clock.sleep(ANSWER_PAUSE_MS, signal);
     }
   }
 
@@ -116,9 +116,9 @@ export class OutputServer {
     const now = clock.now();
     const isFirst = (one: ViewerState) => one.run === run || isRunning(one.run);
     const ready = [...this.#viewers.values()]
-      .filter((one) => one.isReady && (isFirst(one) || one.number > 0 || now >= one.seenAt + YIELD))
-      .slice(0, MOST_VIEWERS);
-    const most = Math.min(LARGEST_PIECE, Math.floor(MOST_BYTES / ready.length));
+      .filter((one) => one.isReady && (isFirst(one) || one.number > 0 || now >= one.seenAt + RUNNER_FIRST_MS))
+      .slice(0, MAX_VIEWERS);
+    const most = Math.min(MAX_PIECE_BYTES, Math.floor(MAX_ANSWER_BYTES / ready.length));
     const pieces: [ViewerState, ViewerPiece][] = [];
     for (const state of ready) {
       const piece = await state.readPiece(most, isRunning(state.run), now);
@@ -212,7 +212,7 @@ interface ViewerPiece {
 }
 
 /** Fewer bytes are not worth a write. */
-const LEAST = 4_096;
+const MIN_WRITE_BYTES = 4_096;
 
 /** One viewer of the output of a run, as the process that answers sees it. */
 class ViewerState {
@@ -272,7 +272,7 @@ class ViewerState {
     this.#start ??= await findOutputStart(this.#directory, this.run, this.request);
     const { position, cut } = this.#start;
     const limit = Math.floor(Math.min(most, this.#budget.getLeft(now)));
-    if (limit < LEAST && this.number > 0) return undefined;
+    if (limit < MIN_WRITE_BYTES && this.number > 0) return undefined;
     const part = await readRecords(this.#directory, this.run, position, limit);
     const late = this.request.follow ? await this.#skipAhead(part.next, limit) : 0;
     const kept = late > 0 ? await readRecords(this.#directory, this.run, part.next + late, limit) : part;

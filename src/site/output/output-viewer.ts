@@ -1,5 +1,5 @@
 import { generateRunId, generateSessionId } from "../../core/base/ids.ts";
-import { OVER } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { grantOnce } from "../../core/etcd/session/session.ts";
 import { waitForChange } from "../../core/etcd/wait-for-change.ts";
 import {
@@ -12,8 +12,8 @@ import { commitWithRetries, type ObserverPorts, readWithRetries } from "../obser
 import { decodeRecords, type OutputRecord } from "./output-record.ts";
 
 /** Time to live of a viewer's session, s, and the interval of renewals, ms. */
-const TTL = 15;
-const RENEW_EVERY = 4_000;
+const VIEWER_TTL_S = 15;
+const RENEWAL_INTERVAL_MS = 4_000;
 /** How long to wait for the first answer, ms, and how often to look whether the run still exists. */
 const FIRST_ANSWER = 5_000;
 const LOOK_EVERY = 5_000;
@@ -42,21 +42,21 @@ export async function* viewOutput(
   signal: AbortSignal,
 ): AsyncGenerator<ViewedOutput> {
   const session = generateSessionId(ports.random);
-  await grantOnce(ports.store, session, TTL, signal);
+  await grantOnce(ports.store, session, VIEWER_TTL_S, signal);
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   void renew(ports, session, either);
   try {
     yield* readChunks(ports, options, session, signal);
   } finally {
-    over.abort(OVER);
+    over.abort(NO_LONGER_NEEDED);
     await ports.store.revoke(session).catch(() => {}); // it expires
   }
 }
 
 async function renew({ clock, store }: ObserverPorts, session: bigint, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(RENEW_EVERY, signal).catch(() => {});
+    await clock.sleep(RENEWAL_INTERVAL_MS, signal).catch(() => {});
     // Without its session the request is gone, and the next write fails.
     if (!signal.aborted) await store.renew(session, signal).catch(() => {});
   }

@@ -50,7 +50,7 @@ export interface CollisionReport {
   overlaps: readonly OverlapCollision[];
 }
 
-export const MINUTE = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** Returns the collisions of some schedules. The order stays. */
 function selectCollisions(
@@ -123,7 +123,7 @@ function findStatedTotal(forecasts: readonly ScheduleForecast[], resource: strin
 
 /** Lists when units are taken and given back, in order; at one instant, what is given back comes first. */
 function listUnitChanges(forecasts: readonly ScheduleForecast[], resource: string): UnitChange[] {
-  const changes = forecasts.flatMap(({ id, starts, usual = MINUTE, leases }) => {
+  const changes = forecasts.flatMap(({ id, starts, usual = MINUTE_MS, leases }) => {
     const units = leases.reduce((sum, lease) => sum + (lease.resource === resource ? lease.count : 0), 0);
     if (units === 0 || usual === 0) return [];
     return starts.flatMap((at) => [
@@ -251,7 +251,7 @@ export interface SpreadSuggestion {
 }
 
 /** Largest jitter to suggest, ms. */
-const JITTER = 5 * MINUTE;
+const MAX_SUGGESTED_JITTER_MS = 5 * MINUTE_MS;
 
 type Forecasts = ReadonlyMap<string, ScheduleForecast>;
 
@@ -278,7 +278,7 @@ export function suggestSpread(
   /** The starts in each minute, by the beginning of the minute. */
   const taken = new Map<number, number>();
   for (const forecast of forecasts) addStarts(taken, forecast.starts, 1);
-  for (const { least = MINUTE, ...move } of moves)
+  for (const { least = MINUTE_MS, ...move } of moves)
     if (!suggested.has(move.id))
       suggested.set(move.id, { ...move, ...moveCron(byId.get(move.id), least, taken) });
   return [...suggested.values()];
@@ -299,11 +299,15 @@ function moveCron(
   addStarts(taken, starts, -1);
   let best: { cron: string; moved: readonly number[]; others: number } | undefined;
   const present = countOthers(taken, starts);
-  for (let minutes = Math.ceil(least / MINUTE); minutes < 60 && minutes * MINUTE < interval; minutes += 1) {
+  for (
+    let minutes = Math.ceil(least / MINUTE_MS);
+    minutes < 60 && minutes * MINUTE_MS < interval;
+    minutes += 1
+  ) {
     const cron = shiftCron(definition.cron, minutes);
-    const moved = starts.map((at) => at + minutes * MINUTE);
+    const moved = starts.map((at) => at + minutes * MINUTE_MS);
     const others = countOthers(taken, moved);
-    if (cron !== undefined && others < (best?.others ?? (least > MINUTE ? Infinity : present)))
+    if (cron !== undefined && others < (best?.others ?? (least > MINUTE_MS ? Infinity : present)))
       best = { cron, moved, others };
   }
   addStarts(taken, best?.moved ?? starts, 1);
@@ -326,7 +330,7 @@ function suggestForLease(byId: Forecasts, ids: readonly string[], first: number)
     const at = forecast?.starts.findLast((start) => start <= first);
     return forecast === undefined || at === undefined
       ? []
-      : [{ forecast, at, end: at + (forecast.usual ?? MINUTE) }];
+      : [{ forecast, at, end: at + (forecast.usual ?? MINUTE_MS) }];
   });
   const ordered = running.sort((a, b) => a.at - b.at || (a.forecast.id < b.forecast.id ? -1 : 1));
   const [before, last] = [ordered[0], ordered.at(-1)];
@@ -340,24 +344,26 @@ function suggestForStarts(byId: Forecasts, ids: readonly string[], minute: numbe
   const forecasts = ids.flatMap((id) => byId.get(id) ?? []);
   const [, ...others] = forecasts.sort((a, b) => b.starts.length - a.starts.length || (a.id < b.id ? -1 : 1));
   return others.flatMap(
-    (one, index) => suggestJitter(one, minute) ?? suggestDelay(one, (index + 1) * MINUTE) ?? [],
+    (one, index) => suggestJitter(one, minute) ?? suggestDelay(one, (index + 1) * MINUTE_MS) ?? [],
   );
 }
 
 /** Suggests a jitter; undefined if the schedule has one, starts too often for it, or would stay in the same minute. */
 function suggestJitter(forecast: ScheduleForecast, minute: number): Move | undefined {
   const { id, starts, definition } = forecast;
-  const most = Math.min(JITTER, floorToMinute(findInterval(starts) / 2));
+  const most = Math.min(MAX_SUGGESTED_JITTER_MS, floorToMinute(findInterval(starts) / 2));
   const start = starts.find((at) => at >= minute);
-  if (definition.jitter !== undefined || most < MINUTE || start === undefined) return undefined;
-  return start + computeJitter(id, most) < minute + MINUTE ? undefined : buildSuggestion(id, "jitter", most);
+  if (definition.jitter !== undefined || most < MINUTE_MS || start === undefined) return undefined;
+  return start + computeJitter(id, most) < minute + MINUTE_MS
+    ? undefined
+    : buildSuggestion(id, "jitter", most);
 }
 
 /** Suggests a longer delay; undefined if the schedule would then start at or after its next occurrence. */
 function suggestDelay(forecast: ScheduleForecast | undefined, later: number): Move | undefined {
   if (forecast === undefined) return undefined;
   const { id, definition, starts } = forecast;
-  const shift = Math.ceil(later / MINUTE) * MINUTE;
+  const shift = Math.ceil(later / MINUTE_MS) * MINUTE_MS;
   if (shift >= findInterval(starts)) return undefined;
   const delay = (definition.delay ?? SCHEDULE_DEFAULTS.delay) + shift;
   return { ...buildSuggestion(id, "delay", delay), least: shift };
@@ -374,7 +380,7 @@ function findInterval(starts: readonly number[]): number {
 }
 
 function floorToMinute(ms: number): number {
-  return Number.isFinite(ms) ? Math.floor(ms / MINUTE) * MINUTE : JITTER;
+  return Number.isFinite(ms) ? Math.floor(ms / MINUTE_MS) * MINUTE_MS : MAX_SUGGESTED_JITTER_MS;
 }
 
 /**

@@ -182,7 +182,7 @@ export function listHeldKeys(claim: Claim): string[] {
 }
 
 /** Number of names in a short list. */
-const SHORT = 5;
+const MAX_LISTED_NAMES = 5;
 
 const FATES: Record<WaiterFate, string> = {
   stays: "keeps its place",
@@ -201,7 +201,7 @@ export function formatDrainExtent(
 ): string[] {
   return [
     ...(target.scope === "group"
-      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, SHORT)}`]
+      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, MAX_LISTED_NAMES)}`]
       : []),
     ...(holders.length === 0
       ? ["holds none"]
@@ -219,7 +219,7 @@ export function formatDrainExtent(
 
 /** Formats the owners of claims: the first 5, and the number of the others. */
 export function formatClaimOwners(claims: readonly Claim[]): string {
-  return formatShortList(claims.map(formatClaimOwner), SHORT);
+  return formatShortList(claims.map(formatClaimOwner), MAX_LISTED_NAMES);
 }
 
 /** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */

@@ -135,7 +135,7 @@ function judgeMixture(all: readonly (string | undefined)[]): Finding[] {
 }
 
 /** How many log entries a member may be behind the others: the members are not read at the same instant. */
-export const LAG = 1_000;
+export const MAX_LOG_LAG = 1_000;
 
 /**
  * Checks whether the members that answer have a majority and a leader.
@@ -237,7 +237,7 @@ function judgeLag(answers: readonly AnsweringStatus[]): Finding[] {
   const top = findTopStatus(answers);
   return answers.flatMap((answer) => {
     const lag = countEntriesBehind(answer, top);
-    if (lag <= LAG) return [];
+    if (lag <= MAX_LOG_LAG) return [];
     return createFindingBuilder("lag", `member ${answer.endpoint}`).warning(
       `${lag} log entries behind`,
       "is its disk or its network slow? It catches up by itself, and answers late meanwhile",
@@ -276,7 +276,7 @@ function suggestAlarmRemedy(text: string): string {
 /** Default quota of etcd's database, in bytes. */
 export const DEFAULT_QUOTA = 2 * 1024 ** 3;
 /** The shares of its quota from which a database is a warning, and nearly full. */
-const FILLING = 0.7;
+const FILLING_SHARE = 0.7;
 export const NEARLY_FULL = 0.9;
 
 /** The quota of a database and its source. */
@@ -303,7 +303,7 @@ function judgeDatabase({ endpoint, dbSize, dbInUse }: AnsweringStatus, quota: Qu
   const used = dbInUse === undefined ? "" : `, ${formatBytes(dbInUse)} of it in use`;
   const detail = `${formatBytes(dbSize)} of ${formatBytes(quota.bytes)}${assumed}${used}`;
   const about = createFindingBuilder("space", `database ${endpoint}`);
-  if (share < FILLING) return about.ok(detail);
+  if (share < FILLING_SHARE) return about.ok(detail);
   const isLoose = dbInUse !== undefined && dbInUse < dbSize / 2;
   const remedy = isLoose
     ? "most of it is free: etcdctl defrag, on one member after the other"

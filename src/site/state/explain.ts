@@ -168,7 +168,7 @@ export type WaitEstimate =
   | { kind: "overdue"; runs: number; longest: number };
 
 /** Minimum number of runs in the history for an estimate. */
-const ENOUGH = 3;
+const MIN_PAST_RUNS = 3;
 
 /**
  * Estimates the wait: the remaining time of the holder, from past runs that held longer, plus the usual time of each
@@ -187,7 +187,7 @@ export function estimateWait(
   const usual = computeTypicalHeld(history);
   const first = ahead.at(-1);
   const runs = history.length;
-  if (usual === undefined || runs < ENOUGH || first === undefined) return undefined;
+  if (usual === undefined || runs < MIN_PAST_RUNS || first === undefined) return undefined;
   if (first.ticket === undefined || first.ticket.state === "admitted") return undefined;
   const holders = ahead.filter(isHolding);
   const others = countTurns(ahead, isShared);
@@ -237,7 +237,7 @@ export interface ExplainContext {
 }
 
 /** Maximum number of waiters and of holders that are listed. Further ones are only counted. */
-const MANY = 4;
+const MAX_LISTED_RUNS = 4;
 
 /**
  * Formats an explanation as lines. The first line is the answer; details are indented by two and four spaces. Texts
@@ -360,7 +360,11 @@ function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context
   const turn = missing === 0 && !isImpossible ? ", where its turn has come" : "";
   const holders = ahead.filter(isHolding);
   const waiters = ahead.filter((entry) => !isHolding(entry));
-  const named = [...waiters.slice(0, MANY), ...holders.slice(0, MANY), ...heldBehind.slice(0, MANY)];
+  const named = [
+    ...waiters.slice(0, MAX_LISTED_RUNS),
+    ...holders.slice(0, MAX_LISTED_RUNS),
+    ...heldBehind.slice(0, MAX_LISTED_RUNS),
+  ];
   const unnamed = ahead.length + heldBehind.length - named.length;
   return [
     `  ${kind} ${name}: place ${position}${turn}`,

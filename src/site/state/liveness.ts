@@ -25,7 +25,7 @@ export interface RunnerLiveness {
 }
 
 /** Share of the time to live after which a renewal is late. Runners renew after every sixth of it. */
-const LATE = 1 / 2;
+const LATE_RENEWAL_SHARE = 1 / 2;
 
 /**
  * Determines the liveness of a runner from its session. etcd counts whole seconds, and restarts every session in full
@@ -37,7 +37,7 @@ export function judgeRunnerLiveness(session: SessionLiveness | null | undefined)
   if (session === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
   const { left, ttl, isShared = false } = session;
   const ago = formatDuration(Math.max(0, ttl - left) * 1000);
-  if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE)))
+  if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE_RENEWAL_SHARE)))
     return isShared
       ? { verdict: "agent", text: `its agent renewed the session of its runs ${ago} ago`, left }
       : { verdict: "alive", text: `its session was renewed ${ago} ago`, left };

@@ -40,13 +40,13 @@ export function listPastDrains({ audit, drains }: DrainRecords, wall: number): P
 }
 
 /** The key of a drain and its audit record may have slightly different times, ms. */
-const TOLERANCE = 5_000;
+const TIME_TOLERANCE_MS = 5_000;
 
 /** Returns whether a drain from the audit log is one that is still stored. */
 function isRecordOf(recorded: PastDrain, drain: Drain): boolean {
   const { from, until = Infinity, end } = recorded;
   if (end === "lifted" || !isSameTarget(recorded, drain)) return false;
-  return from <= drain.at + TOLERANCE && drain.at < until;
+  return from <= drain.at + TIME_TOLERANCE_MS && drain.at < until;
 }
 
 /** Parses a target as `formatAuditTarget` writes it. */

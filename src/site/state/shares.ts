@@ -152,7 +152,7 @@ export function formatShare({ short, used, total }: ResourceShare): string {
 }
 
 /** Part of the units from which a resource is nearly full. */
-const NEARLY = 0.8;
+const NEARLY_FULL_SHARE = 0.8;
 
 /** Returns the tone of a share: amber if it is nearly full or waited for, red if it is full and waited for. */
 export function getShareTone({
@@ -162,7 +162,7 @@ export function getShareTone({
 }: Pick<ResourceShare, "used" | "total" | "waiting">): Tone {
   const part = total === undefined || total <= 0 ? 0 : used / total;
   if (part > 1 || (part === 1 && waiting > 0)) return "problem";
-  if (waiting > 0 || part >= NEARLY) return "waiting";
+  if (waiting > 0 || part >= NEARLY_FULL_SHARE) return "waiting";
   return used > 0 ? "held" : "free";
 }
 
@@ -176,7 +176,7 @@ export function findFullestShare(shares: readonly ResourceShare[]): ResourceShar
   );
 }
 
-const CELLS = 4;
+const BAR_CELLS = 4;
 
 /**
  * Renders the used share as a bar: `▇▇▇▁`. The bar is empty only for no use, and full only for full use.
@@ -186,7 +186,7 @@ const CELLS = 4;
 export function renderShareBar(
   { used, total }: Share,
   [full, empty]: readonly [string, string],
-  width = CELLS,
+  width = BAR_CELLS,
 ): string {
   if (total === undefined || total <= 0) return " ".repeat(width);
   const least = used > 0 ? 1 : 0;
@@ -220,7 +220,7 @@ interface HostResources {
 }
 
 /** Placeholder for the host name in a resource name. No resource name contains a control character. */
-const HOLE = "\u0001";
+const HOST_PLACEHOLDER = "\u0001";
 
 type ResourceSnapshot = Pick<Snapshot, "resources" | "hosts">;
 
@@ -262,7 +262,7 @@ const getMacroPair = memoizeWeakly((record: HostRecord): { here: Macros; anywher
   const facts = { fqdn, host: fqdn.replace(/\..*$/s, ""), cpu, memMb, macros: record.macros };
   return {
     here: buildValidMacros(facts),
-    anywhere: buildValidMacros({ ...facts, fqdn: HOLE, host: HOLE }),
+    anywhere: buildValidMacros({ ...facts, fqdn: HOST_PLACEHOLDER, host: HOST_PLACEHOLDER }),
   };
 });
 
@@ -279,7 +279,7 @@ function buildValidMacros(facts: MacroFacts): Macros {
 /** Returns the template name without its host macros; undefined if it has none, or consists only of them. */
 function findShortName(template: string, record: HostRecord): string | undefined {
   const name = getMacroPair(record).anywhere.expand(template);
-  return name.includes(HOLE) ? removeHost(name, HOLE) : undefined;
+  return name.includes(HOST_PLACEHOLDER) ? removeHost(name, HOST_PLACEHOLDER) : undefined;
 }
 
 function computeTotal(

@@ -106,15 +106,15 @@ function compareByToken(a: Execution, b: Execution): number {
 }
 
 /** More different values than this are not remembered: a client may write any. */
-const MOST = 20_000;
+const MAX_REMEMBERED_VALUES = 20_000;
 
 /**
  * Stores equal values of tickets once. Each parsed ticket has its own copies, and a hundred thousand tickets of a few hosts and
  * commands would need twice the memory.
  */
 export class SharedValues {
-  readonly #shareText = memoize((text: string) => text, MOST);
-  readonly #shareSession = memoize((session: bigint) => session, MOST);
+  readonly #shareText = memoize((text: string) => text, MAX_REMEMBERED_VALUES);
+  readonly #shareSession = memoize((session: bigint) => session, MAX_REMEMBERED_VALUES);
 
   /** Replaces the values of an entry that many entries, or several fields, have in common. */
   share(entry: QueueEntry): QueueEntry {

@@ -272,7 +272,7 @@ function findCell(at: number, { from, until }: TimeSpan, width: number): number 
 }
 
 /** Steps of a time axis, ms. */
-const STEPS = [1, 2, 5, 10, 15, 30]
+const AXIS_STEPS = [1, 2, 5, 10, 15, 30]
   .flatMap((count) => [count * 1_000, count * 60_000])
   .concat([1, 2, 3, 6, 12, 24, 48, 168].map((hours) => hours * 3_600_000))
   .sort((a, b) => a - b);
@@ -280,7 +280,7 @@ const STEPS = [1, 2, 5, 10, 15, 30]
 /** Draws a time axis in UTC: each label begins at the cell of its instant. */
 export function drawTimeAxis(span: TimeSpan, width: number): string {
   const perCell = Math.max(1, span.until - span.from) / Math.max(1, width);
-  const step = STEPS.find((one) => one / perCell >= 10) ?? 7 * 86_400_000;
+  const step = AXIS_STEPS.find((one) => one / perCell >= 10) ?? 7 * 86_400_000;
   let line = "";
   for (let at = Math.ceil(span.from / step) * step; at <= span.until; at += step) {
     const label = formatAxisLabel(at, step);

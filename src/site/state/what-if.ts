@@ -187,7 +187,7 @@ function formatRound(round: number | undefined): string {
 }
 
 /** Number of runs that the line names. */
-const NAMED = 3;
+const MAX_NAMED_RUNS = 3;
 
 /** Largest number of tickets in the cluster for which the line is computed: it is computed again while it is read. */
 export const MOST_TICKETS = 5_000;
@@ -208,13 +208,13 @@ export function canPredictGrants({ queues }: Pick<Snapshot, "queues">): boolean 
  * @returns undefined if nobody waits in the queues of the change
  */
 export function formatNextGrants({ after, queueIds }: DirectEffect, wall: number): string | undefined {
-  const { grants, blocked } = computeGrantOrder(after, queueIds, wall, NAMED + 1);
+  const { grants, blocked } = computeGrantOrder(after, queueIds, wall, MAX_NAMED_RUNS + 1);
   if (grants.length === 0 && blocked.length === 0) return undefined;
   if (grants.length === 0) return "then granted: none of the waiting runs";
   const names = grants
-    .slice(0, NAMED)
+    .slice(0, MAX_NAMED_RUNS)
     .map(({ claim, round }) => `${formatClaimOwner(claim)}${round === 0 ? " at once" : ""}`);
-  return `then granted: ${names.join(", ")}${grants.length > NAMED ? " and more (i shows all)" : ""}`;
+  return `then granted: ${names.join(", ")}${grants.length > MAX_NAMED_RUNS ? " and more (i shows all)" : ""}`;
 }
 
 /** A grant to come. */

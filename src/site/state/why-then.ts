@@ -30,7 +30,7 @@ interface StoppingTarget extends DrainTarget {
   because: string;
 }
 
-const EVERYTHING: StoppingTarget = { scope: "all", name: DRAIN_ALL, because: "" };
+const DRAIN_OF_ALL: StoppingTarget = { scope: "all", name: DRAIN_ALL, because: "" };
 
 /** How long before the time actions of operators are listed, ms. */
 const ACTIONS_BEFORE = 3_600_000;
@@ -67,7 +67,7 @@ export function explainScheduleAt(
 }
 
 /** Kinds of reasons, the ones that decide first. */
-const DECISIVE: readonly PastReason["kind"][] = [
+const DECISIVE_KINDS: readonly PastReason["kind"][] = [
   "outcome",
   "run",
   "pause",
@@ -80,7 +80,7 @@ const DECISIVE: readonly PastReason["kind"][] = [
 
 /** Returns the reason that explains most: the answer in one sentence. The others are its evidence. */
 export function findMainReason(reasons: readonly PastReason[]): PastReason | undefined {
-  return DECISIVE.flatMap((kind) => reasons.find((one) => one.kind === kind) ?? [])[0];
+  return DECISIVE_KINDS.flatMap((kind) => reasons.find((one) => one.kind === kind) ?? [])[0];
 }
 
 /** Returns when a schedule last should have started; undefined if it never should. @param now  ms since the epoch */
@@ -188,7 +188,7 @@ export function explainLockAt(
     ...(held.length === 0 ? [none] : held),
     ...(isLost ? [gap] : []),
     ...listDrainsAt(snapshot, at, [
-      EVERYTHING,
+      DRAIN_OF_ALL,
       { scope: "lock", name: lock, because: "" },
       ...listHostTargets(
         runs.map(({ host }) => host),
@@ -207,7 +207,7 @@ function listScheduleTargets(
   const { group, command = [] } = definition;
   const locks = findCommandLocks(command);
   return [
-    EVERYTHING,
+    DRAIN_OF_ALL,
     ...listPlainLeases(definition).map(
       ({ resource }): StoppingTarget => ({ scope: "resource", name: resource, because: "it leases this" }),
     ),

@@ -54,7 +54,7 @@ interface RunningKey {
 }
 
 /** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
-const NONE: CachedSchedule["running"] = new Map();
+const NO_RUNNINGS: CachedSchedule["running"] = new Map();
 
 export function createCachedSchedule(
   { id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">,
@@ -72,7 +72,7 @@ export function createCachedSchedule(
     dueMod: 0n,
     missedMod: 0n,
     heldUntil: 0,
-    running: NONE,
+    running: NO_RUNNINGS,
     freeSince,
     timing: undefined,
     since,
@@ -130,7 +130,7 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
     entry.since = Infinity; // it begins again, and not where it began at first
   } else if (entry.running.has(key)) {
     const left = [...entry.running].filter(([other]) => other !== key);
-    entry.running = left.length === 0 ? NONE : new Map(left);
+    entry.running = left.length === 0 ? NO_RUNNINGS : new Map(left);
     entry.freeSince = now;
   }
 }

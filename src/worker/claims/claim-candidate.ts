@@ -4,7 +4,7 @@ import { getDeadline } from "../../schedule/definition.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../schedule/state/next-candidate.ts";
 import { type CachedSchedule, getStartableDue } from "../cache/cached-schedule.ts";
 
-const NONE: ReadonlySet<number> = new Set();
+const NO_IDS: ReadonlySet<number> = new Set();
 
 /**
  * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
@@ -26,7 +26,7 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: numbe
 
 /** Returns the scheduled times of the running occurrences. */
 function listRunning(keys: Keys, running: CachedSchedule["running"]): ReadonlySet<number> {
-  if (running.size === 0) return NONE;
+  if (running.size === 0) return NO_IDS;
   return new Set(
     [...running].map(([key, one]) => parseScheduledTime(keys, key) ?? one.running?.scheduled ?? -1),
   );

@@ -20,7 +20,7 @@ import { TaskPool } from "../tasks/task-pool.ts";
 import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
-import { RUNNING, SerialQueues } from "./serial-queues.ts";
+import { RUNNING_PLACE, SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
@@ -383,7 +383,8 @@ export class Dispatcher {
     const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      if (isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name)) return RUNNING;
+      if (isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name))
+        return RUNNING_PLACE;
       const isHeld = entry !== undefined && entry.heldUntil > 0;
       return isHeld
         ? { until: entry.heldUntil, order: this.#computeOrder(entry, this.#getWallTime()) }

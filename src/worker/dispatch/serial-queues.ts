@@ -9,7 +9,7 @@ interface QueuePlace {
 }
 
 /** The place of a state that runs, on any worker, or is about to. */
-export const RUNNING: QueuePlace = { until: Infinity, order: -Infinity };
+export const RUNNING_PLACE: QueuePlace = { until: Infinity, order: -Infinity };
 
 interface SerialQueue {
   /** The places by the names of their states. */

@@ -47,8 +47,8 @@ export function createText(what: string) {
 }
 
 /** Time limit per text, ms. The texts are chosen to be slow to match. */
-const PATIENCE = 50;
-const TRIALS = 10;
+const MATCH_TIMEOUT_MS = 50;
+const TRIAL_COUNT = 10;
 
 /**
  * Describes what is wrong with a handler's type: it is an invalid regular expression, or takes exponential time. The
@@ -69,11 +69,11 @@ export function findPatternFault(type: string): string | undefined {
 
 /** Tests the pattern with many repetitions of text it probably matches, followed by an end that it does not match. */
 function isFastPattern(pattern: string): boolean {
-  const letters = [...new Set(["a", "0", ".", "_", ...pattern.replace(/\\./g, "")])].slice(0, TRIALS);
+  const letters = [...new Set(["a", "0", ".", "_", ...pattern.replace(/\\./g, "")])].slice(0, TRIAL_COUNT);
   const texts = letters.map((letter) => `${letter.repeat(40)}\n\u0001`);
   const code = `const e = new RegExp(${JSON.stringify(pattern)}); for (const t of ${JSON.stringify(texts)}) e.test(t);`;
   try {
-    new Script(code).runInNewContext({}, { timeout: PATIENCE * texts.length });
+    new Script(code).runInNewContext({}, { timeout: MATCH_TIMEOUT_MS * texts.length });
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT";

@@ -133,9 +133,9 @@ function findEnvFault(env: Readonly<Record<string, string>>): string | undefined
 }
 
 /** A part of a word: quoted text, an escaped character, or plain text. */
-const PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;
+const WORD_PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;
 /** Characters with a meaning in a shell. */
-const SHELL = /[|&;<>()$`*?[\]{}]|^[~#]/;
+const SHELL_CHARACTERS = /[|&;<>()$`*?[\]{}]|^[~#]/;
 
 /**
  * Splits a command line into argv by quotes and backslashes only. Rejects shell syntax, which would otherwise be passed
@@ -149,11 +149,12 @@ export function parseArgv(line: string): ParseResult<string[]> {
     if (at >= line.length) break;
     let word = "";
     while (at < line.length && !/\s/.test(line.charAt(at))) {
-      PIECE.lastIndex = at;
-      const piece = PIECE.exec(line);
+      WORD_PIECE.lastIndex = at;
+      const piece = WORD_PIECE.exec(line);
       if (piece === null) return { fault: `${quoteText(line)} has a quote that is not closed` };
       const [all, single, double, escaped, plain] = piece;
-      if (plain !== undefined && SHELL.test(plain)) return { fault: describeShellFault(line, plain) };
+      if (plain !== undefined && SHELL_CHARACTERS.test(plain))
+        return { fault: describeShellFault(line, plain) };
       if (double !== undefined && /[$`]/.test(double)) return { fault: describeShellFault(line, double) };
       word += single ?? double?.replace(/\\(["\\])/g, "$1") ?? escaped ?? plain ?? "";
       at += all.length;

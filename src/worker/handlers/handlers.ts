@@ -54,7 +54,7 @@ interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "
 }
 
 /** The host program for modules is next to the bundle; when run from source, it is in the build output. */
-const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
+const TASK_HOST_PATHS = ["task-host.mjs", "../../../dist/task-host.mjs"];
 
 /**
  * Creates a handler that runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module
@@ -85,7 +85,7 @@ function toTaskResult({ verdict, word }: CommandReport, retryWait: number | unde
 }
 
 function locateHost(): string {
-  const places = PLACES.map((place) => join(import.meta.dirname, place));
+  const places = TASK_HOST_PATHS.map((place) => join(import.meta.dirname, place));
   const found = places.find((place) => existsSync(place));
   if (found !== undefined) return found;
   throw new ConfigError(

@@ -6,9 +6,9 @@ import type { ScheduledTask } from "../handler.ts";
 // A request has the checkpoint of the last start, and its response can have one for the next start.
 
 /** The header with a checkpoint, percent-encoded UTF-8, in both directions; also its name in a response of JSON. */
-const NAME = "signalbox-checkpoint";
+const CHECKPOINT_HEADER = "signalbox-checkpoint";
 /** Maximum length of the header in a request: some servers take only 8 KiB of header lines. */
-const LONGEST = 4 * 1024;
+const MAX_HEADER_LENGTH = 4 * 1024;
 
 /** The checkpoint of a task in its request, and the next one, which the response has in its header or in its JSON. */
 interface HttpCheckpoint {
@@ -34,13 +34,13 @@ export function createHttpCheckpoint(
   /** Returns why the next request cannot have a checkpoint. */
   const findExcess = (text: string) => {
     const { length } = encodeText(text);
-    if (isInBody || length <= LONGEST) return undefined;
-    return `percent-encoded it has ${length} bytes, and without "body: task" a request has space for ${LONGEST}`;
+    if (isInBody || length <= MAX_HEADER_LENGTH) return undefined;
+    return `percent-encoded it has ${length} bytes, and without "body: task" a request has space for ${MAX_HEADER_LENGTH}`;
   };
 
   /** @returns an empty text if there is none */
   const findInBody = () => {
-    const { [NAME]: found } = parseObject(Buffer.concat(body ?? []).toString());
+    const { [CHECKPOINT_HEADER]: found } = parseObject(Buffer.concat(body ?? []).toString());
     return typeof found === "string" ? found : (JSON.stringify(found ?? undefined) ?? "");
   };
 
@@ -48,14 +48,14 @@ export function createHttpCheckpoint(
     buildHeader() {
       if (checkpoint === undefined) return {};
       const value = encodeText(checkpoint);
-      if (value.length <= LONGEST) return { [NAME]: value };
+      if (value.length <= MAX_HEADER_LENGTH) return { [CHECKPOINT_HEADER]: value };
       const why = findExcess(checkpoint);
       if (why !== undefined) log.warn("a request does not have its checkpoint", { schedule, run, why });
       return {};
     },
 
     takeHeaders({ headers, headersDistinct }) {
-      lines = headersDistinct[NAME] ?? [];
+      lines = headersDistinct[CHECKPOINT_HEADER] ?? [];
       if (lines.length === 0 && isJson(headers["content-type"])) body = [];
     },
 

@@ -16,9 +16,9 @@ import { createRecordedOutput } from "./recorded-output.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** How long before the horizon a request is aborted, ms. */
-const MARGIN = 500;
+const ABORT_MARGIN_MS = 500;
 /** Pause between looks whether the horizon has moved, ms. */
-const LOOK = 100;
+const HORIZON_CHECK_PAUSE_MS = 100;
 
 /** Aborts the request of a task when the task ends, its timeout passes, or the horizon comes near. */
 export class RequestDeadline {
@@ -52,7 +52,7 @@ export class RequestDeadline {
    */
   async start(timeout: number): Promise<void> {
     const { signal } = this.#task;
-    while (this.#computeTimeLeft() <= 0) await this.#clock.sleep(LOOK, signal);
+    while (this.#computeTimeLeft() <= 0) await this.#clock.sleep(HORIZON_CHECK_PAUSE_MS, signal);
     signal.throwIfAborted();
     signal.addEventListener("abort", () => this.#end("task"), { once: true, signal: this.#over.signal });
     this.#clock.sleep(timeout, this.#over.signal).then(() => this.#end("timeout"), doNothing);
@@ -68,7 +68,7 @@ export class RequestDeadline {
   }
 
   #computeTimeLeft(): number {
-    return this.#task.getHorizon() - MARGIN - this.#clock.now();
+    return this.#task.getHorizon() - ABORT_MARGIN_MS - this.#clock.now();
   }
 
   #watchHorizon(): void {
@@ -97,7 +97,7 @@ interface HttpHandlerOptions {
 }
 
 /** Default limit from the connection to the end of the response, ms. */
-const TIMEOUT = 60_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 /** Methods whose requests have no body unless one is configured. */
 const WITHOUT_BODY = ["GET", "HEAD", "DELETE"];
 const LONGEST_REASON = 300;
@@ -113,7 +113,7 @@ export class HttpHandler implements Handler {
   readonly #timeout: number;
 
   /** @throws ConfigError when a file with a secret or a certificate cannot be used */
-  constructor(ports: HandlerPorts, { http, timeout = TIMEOUT }: HttpHandlerOptions) {
+  constructor(ports: HandlerPorts, { http, timeout = DEFAULT_TIMEOUT_MS }: HttpHandlerOptions) {
     readSecretHeaders(http.secretHeaders);
     readCertificates(http);
     this.#ports = ports;

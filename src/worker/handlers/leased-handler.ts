@@ -107,7 +107,7 @@ interface LeaseAcquirerOptions {
 }
 
 /** How long a task may wait for its leases while it occupies one of the worker's task slots, ms. */
-const PATIENCE = 60_000;
+const LEASE_TIMEOUT_MS = 60_000;
 
 /** Acquires leases in the same way as runs do: in queue order, visible to all, in separate sessions. */
 export function createLeaseAcquirer(
@@ -126,7 +126,7 @@ export function createLeaseAcquirer(
         {
           locks: [],
           leases,
-          waitLimits: { queues: true, leases: PATIENCE },
+          waitLimits: { queues: true, leases: LEASE_TIMEOUT_MS },
           identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },
           ttl,
           terminationTimeout,

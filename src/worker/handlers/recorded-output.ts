@@ -10,7 +10,7 @@ const LINE_LENGTH = 2_000;
  * How many characters of one run to pass on, and what each line costs in addition; the tail still has the end of the
  * rest.
  */
-const PASSED = 64 * 1024;
+const MAX_PASSED_CHARACTERS = 64 * 1024;
 const LINE_COST = 100;
 
 /** Returns the mark before a result message. It does not occur in normal output. */
@@ -103,9 +103,9 @@ export function createRecordedOutput(
     const at = mark === undefined ? -1 : raw.indexOf(mark);
     if (mark !== undefined && at >= 0) word = maskSecrets(raw.slice(at + mark.length));
     const text = clean(sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
-    if (text === "" || passed > PASSED) return;
+    if (text === "" || passed > MAX_PASSED_CHARACTERS) return;
     passed += text.length + LINE_COST;
-    const line = passed > PASSED ? "(further output is not passed on)" : text;
+    const line = passed > MAX_PASSED_CHARACTERS ? "(further output is not passed on)" : text;
     log.info("output", { schedule, run, line });
   };
 

@@ -25,7 +25,7 @@ interface HookCallLimits {
 }
 
 /** Pause before the second attempt, ms; up to half of it is added at random. */
-const PAUSE = 1_000;
+const RETRY_PAUSE_MS = 1_000;
 
 /**
  * Calls a hook. Retries a URL once if it does not answer, or if its status allows a retry. Does not retry a command: it
@@ -41,7 +41,7 @@ export async function callHook(
   try {
     const first = await attemptCall(ports, hook, payload, limits);
     if (first?.canRetry !== true) return first?.fault;
-    await ports.clock.sleep(PAUSE * (1 + ports.random.generateFraction() / 2), limits.signal);
+    await ports.clock.sleep(RETRY_PAUSE_MS * (1 + ports.random.generateFraction() / 2), limits.signal);
     return (await attemptCall(ports, hook, payload, limits))?.fault;
   } catch (error) {
     return (error as Error).message;
@@ -173,7 +173,7 @@ function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload):
 export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout">;
 
 /** Time between TERM and KILL, ms. */
-const TERMINATION = 2_000;
+const TERMINATION_TIMEOUT_MS = 2_000;
 /** How many characters of the output to keep for the log. */
 const LONGEST_OUTPUT = 300;
 
@@ -204,7 +204,7 @@ async function runHookCommand(
     env: { ...env, ...buildVariables(payload), ...buildTraceVariables(trace) },
     streams,
   });
-  const end = () => command.terminate(clock.now() + TERMINATION);
+  const end = () => command.terminate(clock.now() + TERMINATION_TIMEOUT_MS);
   signal.addEventListener("abort", end, { once: true });
   try {
     const exit = await runToExit(command, clock.now() + within);
@@ -221,7 +221,7 @@ async function runHookCommand(
 }
 
 async function runToExit(command: GuardedCommand, termAt: number): Promise<CommandExit> {
-  command.arm({ termAt, killAt: termAt + TERMINATION });
+  command.arm({ termAt, killAt: termAt + TERMINATION_TIMEOUT_MS });
   await command.start({});
   return await command.exited;
 }
@@ -322,7 +322,7 @@ function describeFailure({ result, code }: HookPayload): string {
 }
 
 /** The program that takes mail on Unix systems. Cron uses it too. */
-const SENDMAIL = "/usr/sbin/sendmail";
+const SENDMAIL_PATH = "/usr/sbin/sendmail";
 
 /** Builds the command that sends a mail, and its standard input. */
 function buildMail(
@@ -339,7 +339,10 @@ function buildMail(
   ];
   const lines = [title, "", ...facts.map(([name, value]) => `${name}: ${value}`)];
   const body = output === "" ? lines : [...lines, "", "Last output:", "", output];
-  return { argv: [SENDMAIL, "-i", ...recipients], input: `${headers.join("\n")}\n\n${body.join("\n")}\n` };
+  return {
+    argv: [SENDMAIL_PATH, "-i", ...recipients],
+    input: `${headers.join("\n")}\n\n${body.join("\n")}\n`,
+  };
 }
 
 /** Characters of one encoded word, which may be 75 bytes long. */
@@ -358,7 +361,7 @@ function encodeHeader(text: string): string {
 /** Longest summary that PagerDuty accepts, characters. */
 const LONGEST_SUMMARY = 1_024;
 /** Events that end an alert. */
-const RESOLVING: ReadonlySet<string> = new Set(["success", "recovered"]);
+const RESOLVING_EVENTS: ReadonlySet<string> = new Set(["success", "recovered"]);
 const SEVERITIES: Readonly<Partial<Record<HookPayload["event"], string>>> = {
   start: "info",
   late: "warning",
@@ -378,7 +381,7 @@ function buildPagerdutyBody(
   key: string,
 ): unknown {
   const alert = { routing_key: key, dedup_key: `signalbox/${schedule}`, client: "signalbox" };
-  if (RESOLVING.has(event)) return { ...alert, event_action: "resolve" };
+  if (RESOLVING_EVENTS.has(event)) return { ...alert, event_action: "resolve" };
   const details = { ...Object.fromEntries(facts), ...(output !== "" && { Output: output }) };
   const payload = {
     summary: title.slice(0, LONGEST_SUMMARY),

@@ -87,7 +87,7 @@ export interface HookOptions {
 }
 
 /** Default limit of one attempt, ms. */
-const WITHIN = 10_000;
+const DEFAULT_ATTEMPT_TIMEOUT_MS = 10_000;
 /** How long to wait for commands of hooks to end when the worker ends, ms. */
 const LAST_WAIT = 5_000;
 
@@ -123,7 +123,7 @@ export class Hooks {
    * Accepts no more events, and waits for queued calls.
    * @param most  ms after which the remaining calls are aborted
    */
-  async close(most = WITHIN): Promise<void> {
+  async close(most = DEFAULT_ATTEMPT_TIMEOUT_MS): Promise<void> {
     this.#isOpen = false;
     const idle = Promise.all([this.#scheduleQueue.waitUntilIdle(), this.#workerQueue.waitUntilIdle()]);
     await waitAtMost(this.#ports.clock, most, idle);
@@ -152,7 +152,11 @@ export class Hooks {
   }
 
   async #call(hook: Hook, payload: HookPayload, trace: TraceContext): Promise<void> {
-    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal, trace };
+    const limits = {
+      within: this.#options.within ?? DEFAULT_ATTEMPT_TIMEOUT_MS,
+      signal: this.#stop.signal,
+      trace,
+    };
     const error = await callHook(this.#ports, hook, payload, limits);
     this.#options.onResult?.(error === undefined ? "ok" : "failed");
     if (error === undefined) return;

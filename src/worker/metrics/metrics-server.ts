@@ -19,10 +19,10 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-const TEXT = "text/plain; charset=utf-8";
-const METRICS = "text/plain; version=0.0.4; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 /** A client that neither sends nor receives for this time is disconnected, ms. */
-const SILENCE = 10_000;
+const SILENCE_TIMEOUT_MS = 10_000;
 
 /**
  * Serves `/metrics` and `/healthz` (200, or 503 and the reason) until it is closed.
@@ -35,7 +35,7 @@ export async function serveMetrics(
 ): Promise<MetricsServer> {
   const limits = {
     headersTimeout: 5_000,
-    requestTimeout: SILENCE,
+    requestTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: 5_000,
     maxHeaderSize: 8_192,
     connectionsCheckingInterval: 1_000, // the limits above are checked so often
@@ -48,7 +48,7 @@ export async function serveMetrics(
     });
   });
   limitClients(server);
-  server.setTimeout(SILENCE); // closes a client that does not read, even with data left to send
+  server.setTimeout(SILENCE_TIMEOUT_MS); // closes a client that does not read, even with data left to send
   await listen(server, address);
   server.on("error", (error) => log.warn("the metrics server failed", { error: error.message }));
   const { port } = server.address() as AddressInfo;
@@ -68,7 +68,7 @@ async function answer(
     return send(request, response, 405, "only GET and HEAD\n");
   }
   if (path === "/") return send(request, response, 200, "signalbox: /metrics and /healthz\n");
-  if (path === "/metrics") return send(request, response, 200, await source.renderMetrics(), METRICS);
+  if (path === "/metrics") return send(request, response, 200, await source.renderMetrics(), METRICS_TYPE);
   const illness = source.findFault();
   send(request, response, illness === undefined ? 200 : 503, `${illness ?? "ok"}\n`);
 }
@@ -78,7 +78,7 @@ function send(
   response: ServerResponse,
   code: number,
   text: string,
-  type = TEXT,
+  type = TEXT_TYPE,
 ): void {
   const body = Buffer.from(text);
   response.writeHead(code, {
@@ -116,8 +116,8 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** Largest number of connections in all, and from one address. */
-const MOST_CLIENTS = 50;
-const MOST_OF_ADDRESS = 16;
+const MAX_CLIENTS = 50;
+const MAX_CLIENTS_PER_ADDRESS = 16;
 
 /**
  * Limits the connections of a server, so that no address can take the places of all others. Further connections are closed
@@ -125,11 +125,11 @@ const MOST_OF_ADDRESS = 16;
  */
 export function limitClients(server: Server): void {
   const counts = new Map<string, number>();
-  server.maxConnections = MOST_CLIENTS;
+  server.maxConnections = MAX_CLIENTS;
   server.on("connection", (socket: Socket) => {
     const network = getNetwork(socket.remoteAddress ?? "");
     const count = (counts.get(network) ?? 0) + 1;
-    if (count > MOST_OF_ADDRESS) return void socket.destroy();
+    if (count > MAX_CLIENTS_PER_ADDRESS) return void socket.destroy();
     counts.set(network, count);
     socket.once("close", () => {
       const left = (counts.get(network) ?? 1) - 1;
@@ -152,7 +152,7 @@ function getNetwork(address: string): string {
 type Prom = typeof import("prom-client");
 
 /** Gauges of prom-client that the check of Prometheus rejects: names that end in `_total` are reserved for counters. */
-const MISNAMED = [
+const MISNAMED_GAUGES = [
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
   "nodejs_active_resources_total",
@@ -165,6 +165,6 @@ export function createProcessRegistry({
 }: Prom): InstanceType<Prom["Registry"]> {
   const register = new Registry();
   collectDefaultMetrics({ register });
-  for (const name of MISNAMED) register.removeSingleMetric(name);
+  for (const name of MISNAMED_GAUGES) register.removeSingleMetric(name);
   return register;
 }

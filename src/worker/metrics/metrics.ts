@@ -25,9 +25,9 @@ interface MetricsOptions {
 /** Largest number of types with their own series; further types are counted as `other`. */
 const MOST_TYPES = 200;
 const LONGEST_TYPE = 100;
-const OTHER = "other";
-const LATENESS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3_600, 21_600];
-const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 43_200];
+const OTHER_LABEL = "other";
+const LATENESS_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3_600, 21_600];
+const DURATION_BUCKETS_S = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 43_200];
 
 /**
  * Counts worker events and serves the metrics to Prometheus. Loads prom-client only when it is called.
@@ -46,7 +46,7 @@ export async function startMetrics(options: MetricsOptions): Promise<WorkerMetri
   const label = createTypeLimiter();
   return {
     ...server,
-    countEvent: (event) => countWorkerEvent(meters, event, "type" in event ? label(event.type) : OTHER),
+    countEvent: (event) => countWorkerEvent(meters, event, "type" in event ? label(event.type) : OTHER_LABEL),
     countHook: (result) => meters.hooks.inc({ result }),
   };
 }
@@ -83,8 +83,16 @@ function createMeters(prom: Prom, registry: Registry) {
     ),
     hooks: createCounter("hooks_total", "Calls of hooks, by result.", ["result"]),
     lost: createCounter("lost_changes_total", "Keys of which the watch had lost changes.", []),
-    late: createHistogram("late_seconds", "Time from when an occurrence was due to its start.", LATENESS),
-    duration: createHistogram("duration_seconds", "Time from the start of a task to its end.", DURATIONS),
+    late: createHistogram(
+      "late_seconds",
+      "Time from when an occurrence was due to its start.",
+      LATENESS_BUCKETS_S,
+    ),
+    duration: createHistogram(
+      "duration_seconds",
+      "Time from the start of a task to its end.",
+      DURATION_BUCKETS_S,
+    ),
     running: createGauge("running", "Tasks that run now."),
     concurrency: createGauge("concurrency", "Tasks that may run at once."),
     skew: createGauge("clock_skew_seconds", "How far this clock is ahead of those of other workers."),
@@ -114,7 +122,7 @@ function createTypeLimiter(): (type: string) => string {
   const known = new Set<string>();
   return (type) => {
     if (known.has(type)) return type;
-    if (known.size >= MOST_TYPES || type.length > LONGEST_TYPE) return OTHER;
+    if (known.size >= MOST_TYPES || type.length > LONGEST_TYPE) return OTHER_LABEL;
     known.add(type);
     return type;
   };

@@ -1,7 +1,7 @@
 import { formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteText } from "../../core/base/text.ts";
-import { OVER } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { findFirstKey } from "../../core/protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
@@ -117,7 +117,7 @@ export class PolledTask {
     const end = endOccurrence(this.claimed, taskResult, times);
     const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
     this.#state = state;
-    this.#ended.abort(OVER);
+    this.#ended.abort(NO_LONGER_NEEDED);
     this.#onCompleted(completion);
     if (completion.kind === "preempted") throw this.#createPreemptedError();
     if (completion.kind === "deleted") throw this.#createDeletedError();

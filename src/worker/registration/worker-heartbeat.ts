@@ -18,7 +18,7 @@ interface ClockLimits {
 export const CLOCK_LIMITS: ClockLimits = { warns: 500, refuses: 5_000 };
 
 /** Samples kept per worker. The sample with the shortest delivery time is the most accurate. */
-const REMEMBERED = 8;
+const SAMPLES_PER_WORKER = 8;
 
 /**
  * Compares the wall clocks of workers by the records that they write. Each sample is the difference between the clocks
@@ -35,7 +35,7 @@ export class ClockCheck {
    */
   addSample(worker: string, wall: number, now: number): void {
     const words = this.#ahead.get(worker) ?? [];
-    this.#ahead.set(worker, [...words, now - wall].slice(-REMEMBERED));
+    this.#ahead.set(worker, [...words, now - wall].slice(-SAMPLES_PER_WORKER));
   }
 
   /**
@@ -216,7 +216,7 @@ export interface WorkerHeartbeatOptions extends WorkerFacts {
 }
 
 /** Interval between records, ms, plus or minus 10 %. Other workers compare clocks by the records. */
-const BEAT = 15_000;
+const RECORD_INTERVAL_MS = 15_000;
 /**
  * A worker publishes its time within this time after a new worker appears, ms, so that the new worker can check its
  * clock.
@@ -228,7 +228,7 @@ const GREET_WITHIN = 300;
  */
 const ASKING_BEATS = 2;
 /** A larger change of the clock is a step, ms. Smaller changes are gradual adjustments. */
-const STEP = 250;
+const CLOCK_STEP_MS = 250;
 /** Time that a new worker waits for the clocks of others, ms. */
 const LISTEN_FOR = 2_000;
 
@@ -300,7 +300,7 @@ export class WorkerHeartbeat {
     const offset = this.#readClockOffset();
     const step = offset - this.#offset;
     this.#offset = offset;
-    if (Math.abs(step) > STEP) {
+    if (Math.abs(step) > CLOCK_STEP_MS) {
       this.#clockCheck.shiftSamples(step);
       this.#jump.addStep(step);
       this.#judge();
@@ -362,7 +362,10 @@ export class WorkerHeartbeat {
   /** Publishes the record at intervals until the signal is aborted. */
   async publishPeriodically(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#ports.clock.sleep(BEAT * (0.9 + this.#ports.random.generateFraction() / 5), signal);
+      await this.#ports.clock.sleep(
+        RECORD_INTERVAL_MS * (0.9 + this.#ports.random.generateFraction() / 5),
+        signal,
+      );
       await this.publish();
     }
   }

@@ -10,7 +10,7 @@ import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
 const REVOKE_WITHIN = 1_000;
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Registration of a worker: a session, and a record under a key with that session. The running keys of the worker use
@@ -32,7 +32,7 @@ export class WorkerRegistration implements SessionOwner {
     this.#ports = ports;
     this.session = session;
     this.expiry = new ExpirySessions(ports);
-    this.checkpointExpiry = new ExpirySessions(ports, DAY); // a task may save many, and sessions cost memory in etcd
+    this.checkpointExpiry = new ExpirySessions(ports, DAY_MS); // a task may save many, and sessions cost memory in etcd
     this.id = generateRunId(ports.random);
     this.#key = ports.keys.worker(this.id);
   }

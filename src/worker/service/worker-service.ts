@@ -62,9 +62,9 @@ export interface WorkerServiceOptions {
   readMemberClocks?: ScheduleWorkerOptions["readMemberClocks"];
 }
 
-const CONCURRENCY = 4;
+const DEFAULT_CONCURRENCY = 4;
 /** Interval of the check whether the worker has joined, ms. */
-const LOOK = 50;
+const JOIN_CHECK_INTERVAL_MS = 50;
 
 /** A worker as started by its command: a ScheduleWorker with handlers, metrics, hooks and systemd. */
 export class WorkerService {
@@ -113,7 +113,7 @@ export class WorkerService {
       readBoot: createBootReader(),
       version: VERSION,
       tags: [...file.tags, ...options.tags],
-      concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
+      concurrency: options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
       measure: createConditionLookup(createMacros(facts).lookup, thisMachine.readFile),
       handlers: this.#createHandlers(file),
       listener: (event) => this.#handleEvent(event),
@@ -167,7 +167,7 @@ export class WorkerService {
       this.#runsCommands = file.commands;
       this.#engine.reload(
         this.#createHandlers(file),
-        this.#options.concurrency ?? file.concurrency ?? CONCURRENCY,
+        this.#options.concurrency ?? file.concurrency ?? DEFAULT_CONCURRENCY,
       );
       this.#hooks.replace(file.hooks ?? {});
       log.info("handlers read again", { file: this.#options.file, handlers: file.handlers.length });
@@ -221,7 +221,7 @@ export class WorkerService {
   }
 
   async #waitUntilJoined(signal: AbortSignal): Promise<void> {
-    while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
+    while (this.#engine.id === undefined) await this.#ports.clock.sleep(JOIN_CHECK_INTERVAL_MS, signal);
     this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
     void keepHostRecord(this.#ports, this.#options.facts, signal);
     this.#notifier.sendReady();

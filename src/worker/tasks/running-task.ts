@@ -74,9 +74,9 @@ export function createRunningTask(
 /** Shortest time between two writes of the progress of one task, ms. */
 const WRITE_EVERY = 2_000;
 /** Maximum length of a progress text, characters. */
-const LONGEST = 200;
+const MAX_PROGRESS_LENGTH = 200;
 /** One for all tasks: the stack of an error costs time. */
-const OVER = new Error("the task has ended");
+const TASK_ENDED = new Error("the task has ended");
 
 interface ProgressReporter {
   /** Takes a text. The first 200 characters of its first line count. */
@@ -123,7 +123,7 @@ function createProgressReporter(
   return {
     report(text) {
       if (isClosed) return;
-      wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+      wanted = clean(text.trim().split("\n", 1)[0] ?? "", MAX_PROGRESS_LENGTH);
       over ??= new AbortController();
       if (isWriting) return;
       isWriting = true;
@@ -133,7 +133,7 @@ function createProgressReporter(
     },
     close() {
       isClosed = true;
-      over?.abort(OVER);
+      over?.abort(TASK_ENDED);
     },
   };
 }

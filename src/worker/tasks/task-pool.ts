@@ -1,5 +1,5 @@
 import { formatIso } from "../../core/base/duration.ts";
-import { OVER } from "../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { getExpectation } from "../../schedule/expectation.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
@@ -107,7 +107,7 @@ export class TaskPool {
 
   /** Aborts all tasks, and limits the retries of results that etcd refuses. */
   stop(reason: () => TaskLost): void {
-    this.#leaving.abort(OVER);
+    this.#leaving.abort(NO_LONGER_NEEDED);
     this.abortAll(reason);
   }
 
@@ -152,7 +152,7 @@ export class TaskPool {
       () => this.#listener({ kind: "overrun", ...about, bound }),
       () => {},
     );
-    return () => over.abort(OVER);
+    return () => over.abort(NO_LONGER_NEEDED);
   }
 
   #logResult(
@@ -202,7 +202,7 @@ const LAST_TRIES = 3;
  * Pause between attempts to complete a task that etcd refuses, ms. No other worker can claim it while its running key
  * exists.
  */
-const AGAIN = 2_000;
+const COMPLETION_PAUSE_MS = 2_000;
 const LAST_AGAIN = 500;
 
 /**
@@ -236,6 +236,8 @@ async function retryUntilDone(
 /** Waits before the next attempt. A stop of the worker ends a longer pause early. */
 async function waitBeforeRetry({ ports, registration }: ClaimContext, leaving: AbortSignal): Promise<void> {
   const { signal } = registration.session;
-  const [ms, over] = leaving.aborted ? [LAST_AGAIN, signal] : [AGAIN, AbortSignal.any([signal, leaving])];
+  const [ms, over] = leaving.aborted
+    ? [LAST_AGAIN, signal]
+    : [COMPLETION_PAUSE_MS, AbortSignal.any([signal, leaving])];
   await ports.clock.sleep(ms, over).catch(() => {});
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseShellCommands, UNKNOWN } from "../../../src/cli/syntax/shell-parser.ts";
+import { parseShellCommands, UNKNOWN_VALUE } from "../../../src/cli/syntax/shell-parser.ts";
 
 const VARIABLES = new Map([
   ["BIN", "/opt/bin"],
@@ -60,13 +60,13 @@ describe("a line of shell", () => {
     ["x '$OPTS'", [["x", "$OPTS"]]],
     ["x $EMPTY y", [["x", "y"]]],
     [`x "$EMPTY" y`, [["x", "", "y"]]],
-    ["x $NOBODY", [["x", UNKNOWN]]],
+    ["x $NOBODY", [["x", UNKNOWN_VALUE]]],
     ["x $", [["x", "$"]]],
-    ["x a$(hostname)b", [["x", `a${UNKNOWN}b`]]],
-    [`x "$(a "b)" ')')c"`, [["x", `${UNKNOWN}c`]]],
-    ["x `hostname`-y", [["x", `${UNKNOWN}-y`]]],
-    [`x \${BIN:-y z}`, [["x", UNKNOWN]]],
-    ["x $((1 + 2))", [["x", UNKNOWN]]],
+    ["x a$(hostname)b", [["x", `a${UNKNOWN_VALUE}b`]]],
+    [`x "$(a "b)" ')')c"`, [["x", `${UNKNOWN_VALUE}c`]]],
+    ["x `hostname`-y", [["x", `${UNKNOWN_VALUE}-y`]]],
+    [`x \${BIN:-y z}`, [["x", UNKNOWN_VALUE]]],
+    ["x $((1 + 2))", [["x", UNKNOWN_VALUE]]],
     ["a 'b", "a quote (') is not closed"],
     [`a "b`, 'a quote (") is not closed'],
     ["a `b", "a quote (`) is not closed"],

@@ -1,7 +1,7 @@
 /** Which states of a serial queue have to wait. */
 
 import { expect, it } from "vitest";
-import { RUNNING, SerialQueues } from "../../../src/worker/dispatch/serial-queues.ts";
+import { RUNNING_PLACE, SerialQueues } from "../../../src/worker/dispatch/serial-queues.ts";
 
 it("a place is kept while those that cannot run any more are forgotten", () => {
   const queues = new SerialQueues();
@@ -14,8 +14,8 @@ it("a place is kept while those that cannot run any more are forgotten", () => {
 
 it("a state that runs is in the queue in which it began, until it has ended", () => {
   const queues = new SerialQueues();
-  queues.update("moved", "before", () => RUNNING);
-  queues.update("moved", "after", () => RUNNING);
+  queues.update("moved", "before", () => RUNNING_PLACE);
+  queues.update("moved", "after", () => RUNNING_PLACE);
   expect([queues.isBusy("before", 0, 0), queues.isBusy("after", 0, 0)]).toEqual([true, false]);
   queues.update("moved", undefined, () => undefined);
   expect(queues.isBusy("before", 0, 0)).toBe(false);

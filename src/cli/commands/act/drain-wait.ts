@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../core/base/duration.ts";
-import { OVER } from "../../../core/base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
 import { isUnavailable } from "../../../core/etcd/retry.ts";
 import type { AuditRecord } from "../../../core/protocol/audit.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../core/protocol/drain.ts";
@@ -45,9 +45,9 @@ interface DrainWaitRequest {
 }
 
 /** Between two tries while etcd is unavailable, in ms. */
-const PAUSE = 500;
-/** Every change is reported when at most `FEW` tickets remain, otherwise at most once per `TELL_EVERY` ms. */
-const FEW = 5;
+const RETRY_PAUSE_MS = 500;
+/** Every change is reported when at most `MAX_TICKETS_TOLD_AT_ONCE` tickets remain, otherwise at most once per `TELL_EVERY` ms. */
+const MAX_TICKETS_TOLD_AT_ONCE = 5;
 const TELL_EVERY = 1_000;
 /** The first read gets at least this long, in ms, even if the deadline is shorter. */
 const FIRST_LOOK = 1_000;
@@ -87,7 +87,7 @@ class DrainWatcher {
     try {
       return await this.#retry();
     } finally {
-      this.#timer.abort(OVER);
+      this.#timer.abort(NO_LONGER_NEEDED);
     }
   }
 
@@ -104,7 +104,7 @@ class DrainWatcher {
         if (!isRung && !isUnavailable(error)) throw error;
         if (!isRung) {
           this.#reportAway(error as Error);
-          await clock.sleep(Math.max(0, Math.min(PAUSE, this.#computeTimeLeft())), signal);
+          await clock.sleep(Math.max(0, Math.min(RETRY_PAUSE_MS, this.#computeTimeLeft())), signal);
         }
         if (this.#computeTimeLeft() <= 0) return { kind: "timeout", holders: this.#listRemaining() };
       }
@@ -187,7 +187,8 @@ class DrainWatcher {
 
   /** Reports the remaining holders, but not each of thousands. */
   #reportRemaining(): void {
-    if (this.#context.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > FEW) return;
+    if (this.#context.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > MAX_TICKETS_TOLD_AT_ONCE)
+      return;
     const remaining = this.#listRemaining();
     if (remaining.length !== this.#told) this.#reportHolders(remaining);
   }
@@ -205,11 +206,11 @@ class DrainWatcher {
 
   /** Replaces the alarm that was set before. */
   #setAlarm(ms: number): void {
-    this.#timer.abort(OVER);
+    this.#timer.abort(NO_LONGER_NEEDED);
     if (!Number.isFinite(ms)) return;
     this.#timer = new AbortController();
     const bell = this.#alarm;
-    const abortAlarm = () => bell.abort(OVER);
+    const abortAlarm = () => bell.abort(NO_LONGER_NEEDED);
     this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
   }
 
@@ -297,7 +298,7 @@ async function retryReset(
       if (!isAway)
         printMessage("etcd is unreachable; the remaining runs are ended when it is reachable again");
       isAway = true;
-      await clock.sleep(PAUSE, signal);
+      await clock.sleep(RETRY_PAUSE_MS, signal);
     }
   }
 }

@@ -25,7 +25,7 @@ import {
   type DrainResult,
   type UndrainResult,
 } from "../../frame/outcome.ts";
-import { confirmAction, createActionCommand, REVERTED } from "../../frame/print-outcome.ts";
+import { confirmAction, createActionCommand, REVERTED_MESSAGE } from "../../frame/print-outcome.ts";
 import {
   checkPastRevision,
   QUEUE_COLLECTIONS,
@@ -190,7 +190,7 @@ function formatRepeatCommand({ context, snapshot, target }: DrainPlan): string {
 async function readScopeChanges({ context, snapshot, target }: DrainPlan): Promise<string[]> {
   const now = await readSnapshot(context, DECISIVE_COLLECTIONS);
   const changes = describeScopeChanges(snapshot, now, target);
-  return changes.length > 0 ? changes : [REVERTED];
+  return changes.length > 0 ? changes : [REVERTED_MESSAGE];
 }
 
 function createDrainOutcome(
@@ -325,7 +325,7 @@ export const undrainTarget = createActionCommand(async (context): Promise<Action
   if (receipt?.kind === "changed") {
     const now = await readSnapshot(context, ["drains"]);
     const changes = describeDrainChanges(drains, findDrainsOfTarget(now, target));
-    return createUndrainOutcome("changed", changes.length > 0 ? changes : [REVERTED]);
+    return createUndrainOutcome("changed", changes.length > 0 ? changes : [REVERTED_MESSAGE]);
   }
   return createUndrainOutcome("lifted", [
     ...drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`),

@@ -36,7 +36,7 @@ import {
   type EvictionResult,
   type RunnerRecord,
 } from "../../frame/outcome.ts";
-import { confirmAction, createActionCommand, REVERTED } from "../../frame/print-outcome.ts";
+import { confirmAction, createActionCommand, REVERTED_MESSAGE } from "../../frame/print-outcome.ts";
 import {
   findOnlyClaim,
   QUEUE_COLLECTIONS,
@@ -319,7 +319,7 @@ async function describeChangesSince(plan: EvictionPlan): Promise<readonly string
 async function readCurrentChanges(plan: EvictionPlan): Promise<readonly string[]> {
   const now = await readSnapshot(plan.context, QUEUE_COLLECTIONS);
   const { atStake } = computeEvictionChanges(plan, plan.snapshot, now);
-  return atStake.length > 0 ? atStake : [REVERTED];
+  return atStake.length > 0 ? atStake : [REVERTED_MESSAGE];
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */

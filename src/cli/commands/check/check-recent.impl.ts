@@ -200,7 +200,7 @@ function toEndedHold({ endedAt, exit, host, reason }: PastRun): EndedRun {
 }
 
 /** Default of `--within`: a day and an hour, since a daily job may be an hour late. In ms. */
-const USUAL = 25 * 3_600_000;
+const DEFAULT_WITHIN_MS = 25 * 3_600_000;
 
 /** The recent runs of the named jobs, read at one revision. */
 interface RecentJobs {
@@ -221,7 +221,7 @@ function createRecentRunsCommand<F extends CheckLockFlags>(
 }
 
 function toReport(
-  { within = USUAL }: CheckLockFlags,
+  { within = DEFAULT_WITHIN_MS }: CheckLockFlags,
   { jobs, revision }: RecentJobs,
   wall: number,
 ): CheckReport {

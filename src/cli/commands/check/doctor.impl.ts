@@ -247,10 +247,10 @@ async function tryTransports(context: CommandContext): Promise<EtcdAccess> {
 }
 
 /** How often members are asked if none answers: on a busy host, a transport that is still loading answers late. */
-const TRIES = 3;
+const MAX_MEMBER_QUESTIONS = 3;
 
 async function askMembers(store: Store, signal: AbortSignal): Promise<readonly MemberStatus[]> {
-  for (let left = TRIES; ; left -= 1) {
+  for (let left = MAX_MEMBER_QUESTIONS; ; left -= 1) {
     const members = await store.readMemberStatuses(signal);
     if (left === 1 || countPresent(members) > 0) return members;
   }
@@ -286,7 +286,7 @@ async function readAllGauges(
 
 const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains", "workers"];
 /** Default of `--within`, in ms. */
-const USUAL = 3_600_000;
+const DEFAULT_WITHIN_MS = 3_600_000;
 
 export const checkGroupHosts = reportErrorsToNagios(
   createStoreCommand<CheckHostsFlags>(async (context) => {
@@ -296,7 +296,7 @@ export const checkGroupHosts = reportErrorsToNagios(
 
 async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<CheckReport> {
   const { args, flags } = context;
-  const { within = USUAL } = flags;
+  const { within = DEFAULT_WITHIN_MS } = flags;
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const reading = { snapshot, within, wall: context.clock.getWallTime() };
   const stale = findStaleHosts(reading, args);

@@ -144,7 +144,7 @@ export function formatLevelCounts(findings: readonly Finding[]): string {
 }
 
 /** Largest number of findings that a line names; further ones are only counted. */
-const NAMED = 3;
+const MAX_NAMED_FINDINGS = 3;
 
 /**
  * Formats the plugin output line: text, a bar, and metrics as `name=value[unit];warning;critical`.
@@ -154,8 +154,8 @@ function formatNagiosLine({ findings, figures, summary }: CheckReport, level: Fi
   const bad = findings
     .filter((finding) => LEVELS[finding.level].code > 0 && !finding.isAccepted)
     .sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
-  const named = bad.slice(0, NAMED).map(({ check, detail }) => `${check}: ${detail}`);
-  const more = bad.length > NAMED ? [`and ${bad.length - NAMED} more`] : [];
+  const named = bad.slice(0, MAX_NAMED_FINDINGS).map(({ check, detail }) => `${check}: ${detail}`);
+  const more = bad.length > MAX_NAMED_FINDINGS ? [`and ${bad.length - MAX_NAMED_FINDINGS} more`] : [];
   const text =
     bad.length === 0 ? summary : `${formatLevelCounts(findings)}: ${[...named, ...more].join("; ")}`;
   const values = figures.map(({ name, value, unit = "", warning, critical }) => {

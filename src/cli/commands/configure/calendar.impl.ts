@@ -44,7 +44,7 @@ export const deleteCalendar = createActionCommand(async (context) => {
 });
 
 /** Years for which events that repeat are added, beside the current one. */
-const YEARS = 5;
+const REPEATED_EVENT_YEARS = 5;
 
 export const importCalendarDays = createActionCommand<CalendarImportFlags>(async (context) => {
   const [given = "", file = "-"] = context.args;
@@ -65,7 +65,7 @@ function parseSpan({ flags: { until }, clock }: CommandContext<CalendarImportFla
 } {
   const year = new Date(clock.getWallTime()).getUTCFullYear();
   const from = toDay(Date.UTC(year, 0));
-  if (until === undefined) return { from, until: toDay(Date.UTC(year + YEARS + 1, 0)) - 1 };
+  if (until === undefined) return { from, until: toDay(Date.UTC(year + REPEATED_EVENT_YEARS + 1, 0)) - 1 };
   const parsed = parseCalendarEntry(until);
   if ("fault" in parsed || parsed.value.kind !== "range" || parsed.value.from !== parsed.value.until)
     throw new UsageError(`--until must be a date such as 2030-12-31; got ${JSON.stringify(until)}`);

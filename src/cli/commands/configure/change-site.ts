@@ -125,7 +125,7 @@ interface PreparedSite {
 }
 
 /** Largest number of notes that are printed; further ones are only counted. */
-const MANY = 20;
+const MAX_PRINTED_NOTES = 20;
 
 /** Previews what a document changes, asks for confirmation and applies it. @param read  the site; default: it is read */
 export async function changeSite(
@@ -272,9 +272,9 @@ async function listNotes({ context, draft, plan, impact }: PreparedSite): Promis
   const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
   const found = await listChangeNotes(context, plan.schedules, new Set(added));
   const notes = [...(draft.notes ?? []), ...impact.notes, ...found];
-  for (const note of notes.slice(0, MANY)) context.printMessage(`note: ${note}`);
-  if (notes.length > MANY)
-    context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
+  for (const note of notes.slice(0, MAX_PRINTED_NOTES)) context.printMessage(`note: ${note}`);
+  if (notes.length > MAX_PRINTED_NOTES)
+    context.printMessage(`note: and ${notes.length - MAX_PRINTED_NOTES} more notes; --json prints all`);
   return notes;
 }
 

@@ -5,7 +5,7 @@ import { formatDay } from "../../../schedule/calendar/calendar.ts";
 
 // Only `calendar import` may load this file: it loads the package ical.js.
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Largest number of occurrences of one event that are examined, also before `from`. */
 const MOST_OCCURRENCES = 20_000;
 
@@ -108,7 +108,7 @@ function listDaysBetween(start: ICAL.Time, end: ICAL.Time): number[] {
 }
 
 function toDayNumber({ year, month, day }: ICAL.Time): number {
-  return Date.UTC(year, month - 1, day) / DAY;
+  return Date.UTC(year, month - 1, day) / DAY_MS;
 }
 
 /** Formats sorted days as dates and ranges. */

@@ -26,7 +26,7 @@ interface ClusterPlan {
 }
 
 /** The etcd user that runs jobs. */
-const RUNNER = "runner";
+const RUNNER_USER = "runner";
 
 /** Returns the addresses of the members for clients. */
 function listEndpoints({ hosts }: Pick<ClusterPlan, "hosts">): string[] {
@@ -39,7 +39,7 @@ function buildPeerAddress(host: string): string {
 }
 
 /** What names of hosts consist of. They become parts of scripts and names of files. */
-const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
+const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
 export const execute: CommandExecutor<SetupEtcdFlags> = async (call, io) => {
   const hosts = call.args;
@@ -62,7 +62,7 @@ export const execute: CommandExecutor<SetupEtcdFlags> = async (call, io) => {
 /** @throws UsageError */
 function requireDistinctHosts(hosts: readonly string[]): void {
   for (const [index, host] of hosts.entries()) {
-    if (!HOST.test(host) || host === "users") {
+    if (!HOST_NAME.test(host) || host === "users") {
       const what = "a name of letters, digits, dots and dashes, or an IPv4 address, and not users";
       throw new UsageError(`HOST must be ${what}; got ${quoteText(host)}`);
     }
@@ -92,7 +92,7 @@ function writeFiles(folder: string, hosts: readonly string[], prefix: string): v
     prefix,
     token: `signalbox-${randomBytes(8).toString("hex")}`,
     certificates: { ca: read("ca.pem"), cert: read("etcd.pem"), key: read("etcd-key.pem") },
-    runnerPassword: read(`${RUNNER}.password`).trim(),
+    runnerPassword: read(`${RUNNER_USER}.password`).trim(),
   };
   for (const host of hosts) write(`${host}.sh`, buildHostScript(plan, host));
   write("users.sh", buildUsersScript(plan));
@@ -105,7 +105,7 @@ function describeSteps(folder: string, hosts: readonly string[]): string {
 }
 
 const NEW_KEY = "-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650".split(" ");
-const SIGNED = [...NEW_KEY, "-CA", "ca.pem", "-CAkey", "ca-key.pem"];
+const SIGNED_KEY_OPTIONS = [...NEW_KEY, "-CA", "ca.pem", "-CAkey", "ca-key.pem"];
 
 /**
  * Makes an authority (`ca.pem`, `ca-key.pem`) and one certificate for all members (`etcd.pem`, `etcd-key.pem`).
@@ -125,7 +125,7 @@ function makeCertificates(folder: string, hosts: readonly string[]): void {
   ]);
   const names = hosts.map((host) => `${isIP(host) === 0 ? "DNS" : "IP"}:${host}`);
   runOpenssl(folder, [
-    ...SIGNED,
+    ...SIGNED_KEY_OPTIONS,
     // No common name: etcd refuses its gateway if that has a certificate which could be a user's.
     "-subj",
     "/O=etcd",
@@ -165,7 +165,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
 const ETCD_USERS = {
   root: "root",
   operator: "signalbox-operator",
-  [RUNNER]: "signalbox-runner",
+  [RUNNER_USER]: "signalbox-runner",
 } as const;
 
 /** Builds the script that makes roles and users, and turns authentication on. The passwords are in its folder. */
@@ -200,7 +200,7 @@ etcdctl auth enable
 
 # Can a runner use this etcd, and does etcd enforce the roles?
 SIGNALBOX_ENDPOINTS=$ETCDCTL_ENDPOINTS SIGNALBOX_CACERT=ca.pem SIGNALBOX_PREFIX=${quotePosixWord(prefix)} \\
-  SIGNALBOX_USER=${RUNNER} SIGNALBOX_PASSWORD_FILE=${RUNNER}.password signalbox init
+  SIGNALBOX_USER=${RUNNER_USER} SIGNALBOX_PASSWORD_FILE=${RUNNER_USER}.password signalbox init
 `;
 }
 
@@ -296,7 +296,7 @@ function buildConfiguration(plan: ClusterPlan): string {
     clusterId: computeClusterId(plan.hosts.map(buildPeerAddress), plan.token),
     prefix: plan.prefix,
     cacert: "/etc/etcd/ca.pem",
-    user: RUNNER,
+    user: RUNNER_USER,
     passwordFile: "/etc/signalbox/password",
   };
   return JSON.stringify(configuration, null, 2);

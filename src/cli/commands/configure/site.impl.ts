@@ -38,14 +38,14 @@ import { formatSiteYaml, parseSiteDocument } from "./site-document.ts";
 import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 
 /** What the commands here change, and the message if there is nothing to change. */
-const SITE = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
+const SITE_TARGET = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
 
 export const applySiteFile = createActionCommand<ApplySiteFlags>(async (context) => {
   const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return input.faults;
   return await changeSite(context, {
-    ...SITE,
+    ...SITE_TARGET,
     action: "apply",
     ...input,
     terms: readTerms(context.flags),
@@ -58,7 +58,7 @@ export const diffSite = createStoreCommand<DiffSiteFlags>(async (context) => {
   if ("faults" in input) return printOutcome(input.faults, context);
   const { repeat: _, ...outcome } = await changeSite(
     { ...context, flags: { ...context.flags, "dry-run": true } },
-    { ...SITE, action: "apply", ...input, terms: readTerms(context.flags) },
+    { ...SITE_TARGET, action: "apply", ...input, terms: readTerms(context.flags) },
   );
   printOutcome(outcome, context);
   return outcome.result.outcome === "nothing" ? EXIT.ok : EXIT.undone;
@@ -112,7 +112,7 @@ export const editSite = createActionCommand<EditSiteFlags>(async (interruptible)
     },
     apply: (document) =>
       changeSite(context, {
-        ...SITE,
+        ...SITE_TARGET,
         action: "edit",
         kinds,
         document: selectParts(document, kinds),
@@ -138,7 +138,7 @@ export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(asy
   for (const note of notes) context.printMessage(`${name}: ${note}`);
   if ("faults" in input) return input.faults;
   const terms = { prunes: context.flags.prune === true };
-  return await changeSite(context, { ...SITE, action: "import", ...input, terms });
+  return await changeSite(context, { ...SITE_TARGET, action: "import", ...input, terms });
 });
 
 function describeSkippedLines(lines: readonly number[]): string[] {

@@ -1,4 +1,4 @@
-import { OVER, waitAtMost } from "../../../core/base/wait.ts";
+import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/wait.ts";
 import type { OutputCopies } from "../../../core/process/guarded-command/command.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
 import { OutputKeeper, type OutputStorage } from "../../../site/output/output-keeper.ts";
@@ -9,7 +9,7 @@ import type { RunFlags } from "./run.ts";
 import { buildOutputStorage } from "./run-archive.ts";
 
 /** The usual size, bytes. */
-const USUAL = 1024 * 1024;
+const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
 /** How long the end of the run waits for its last output, ms. */
 const LAST_OUTPUT = 250;
 /** Runs that end sooner than this do not look for viewers, ms. */
@@ -17,7 +17,7 @@ const SERVE_AFTER = 1_000;
 /** How long to wait at the end for a slow disk, and for viewers to get the rest, ms. */
 const LAST_WRITES = 2_000;
 const LAST_VIEWERS = 3_000;
-const ENDING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 /**
  * Creates what keeps the output of a run.
@@ -31,7 +31,7 @@ export function createCapture(
 ): RunCapture | undefined {
   const { settings, log } = connection;
   const { capture } = call.flags;
-  const size = typeof capture === "number" ? capture : settings.outputSize || USUAL;
+  const size = typeof capture === "number" ? capture : settings.outputSize || DEFAULT_CAPTURE_BYTES;
   const storage = buildOutputStorage(call, { ...settings, outputSize: size }, io.env);
   if (storage !== undefined) return new RunCapture(connection, io, storage);
   log.warn("output is not kept: set outputDirectory, because HOME is not set");
@@ -96,7 +96,7 @@ class RunCapture implements OutputCopies {
     const { clock } = this.#connection;
     const stopped = Promise.withResolvers<void>();
     const stop = this.#io.onSignal((name) => {
-      if (ENDING.includes(name)) stopped.resolve();
+      if (ENDING_SIGNALS.includes(name)) stopped.resolve();
     });
     this.#finish();
     if (this.#isOpen) await Promise.race([this.#passed.promise, stopped.promise]);
@@ -104,7 +104,7 @@ class RunCapture implements OutputCopies {
     await waitAtMost(clock, LAST_WRITES, Promise.race([kept, stopped.promise]));
     this.#isRunning = false;
     await waitAtMost(clock, LAST_VIEWERS, Promise.race([this.#waitForViewers(), stopped.promise]));
-    this.#over.abort(OVER);
+    this.#over.abort(NO_LONGER_NEEDED);
     stop();
   }
 

@@ -338,18 +338,19 @@ const LONGEST_ARGS = 4_096;
 /** Largest number for one argument. */
 const LONGEST_ARG = 1_024;
 /** Mark at the end of a shortened argument. */
-const MARK = "…";
+const SHORTENED_MARK = "…";
 
 /** Shortens arguments for a ticket: long words are cut, and the last word says how many words are left out. */
 export function shortenArgs(args: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;
   for (const arg of args) {
-    const word = arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG).toWellFormed()}${MARK}`;
+    const word =
+      arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG).toWellFormed()}${SHORTENED_MARK}`;
     length += word.length + 1;
     if (length > LONGEST_ARGS) break;
     kept.push(word);
   }
   const left = args.length - kept.length;
-  return left === 0 ? kept : [...kept, `${MARK} (${left} more)`];
+  return left === 0 ? kept : [...kept, `${SHORTENED_MARK} (${left} more)`];
 }

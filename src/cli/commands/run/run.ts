@@ -10,14 +10,14 @@ import {
 } from "../../frame/command.ts";
 
 /** The smallest size of kept output, bytes. */
-const LEAST = 16 * 1024;
+const MIN_CAPTURE_BYTES = 16 * 1024;
 
 /** @throws UsageError */
 function parseCaptureSize(text: string, flag: string): number {
   const parsed = parseSize(text);
   if ("fault" in parsed) throw new UsageError(`${flag}: ${parsed.fault}`);
-  if (parsed.value >= LEAST) return parsed.value;
-  throw new UsageError(`${flag} must be at least ${formatSize(LEAST)}; got "${text}"`);
+  if (parsed.value >= MIN_CAPTURE_BYTES) return parsed.value;
+  throw new UsageError(`${flag} must be at least ${formatSize(MIN_CAPTURE_BYTES)}; got "${text}"`);
 }
 
 const RUN_FLAGS = declareFlags({

@@ -97,7 +97,8 @@ function spawnAgent(path: string, env: NodeJS.ProcessEnv): void {
 }
 
 /** Variables that an agent uses. The others may be secrets of a job, or are for its unit. */
-const USED = /^(SIGNALBOX_|ETCDCTL_|OTEL_|XDG_|NODE_|SSL_|(HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
+const AGENT_VARIABLES =
+  /^(SIGNALBOX_|ETCDCTL_|OTEL_|XDG_|NODE_|SSL_|(HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
 
 /** Builds an environment in which the agent finds the connection of this run. */
 function buildEnvironment({ settings }: Call<RunFlags>, env: CommandIo["env"]): NodeJS.ProcessEnv {
@@ -105,7 +106,7 @@ function buildEnvironment({ settings }: Call<RunFlags>, env: CommandIo["env"]): 
     const value = settings[key];
     return value === undefined ? [] : [[getEnvVariableName(key), String(value)]];
   });
-  const used = Object.entries(env).filter(([name]) => USED.test(name));
+  const used = Object.entries(env).filter(([name]) => AGENT_VARIABLES.test(name));
   const file = settings.config === undefined ? [] : [["SIGNALBOX_CONFIG", String(settings.config)]];
   return Object.fromEntries([...used, ...given, ...file]);
 }

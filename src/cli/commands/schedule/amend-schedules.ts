@@ -30,7 +30,7 @@ interface AmendmentDraft {
 }
 
 /** Largest number of changes that are reported one by one afterwards; further ones are only counted. */
-const MANY = 20;
+const MAX_REPORTED_CHANGES = 20;
 
 /** Previews changes of schedules, asks for confirmation if something is deleted, and applies them. */
 export async function amendSchedules(
@@ -75,7 +75,9 @@ export async function amendSchedules(
     return createAmendmentOutcome("changed", end.ids.map(formatMovedLine), undone, { notes });
   const done = end.changes;
   const told =
-    isAsked || done.length > MANY ? [`done: ${formatImportCounts(done)}`] : done.map(formatScheduleChange);
+    isAsked || done.length > MAX_REPORTED_CHANGES
+      ? [`done: ${formatImportCounts(done)}`]
+      : done.map(formatScheduleChange);
   const messages = [...told, ...(texts.buildFollowUp?.(done) ?? [])];
   return createAmendmentOutcome("done", messages, end, { notes });
 }
@@ -96,7 +98,7 @@ function formatMovedLine(id: string): string {
 }
 
 /** Largest number of groups to check: etcd allows 128 operations in a transaction. */
-const MOST = 100;
+const MAX_CHECKED_GROUPS = 100;
 
 /**
  * Lists notes about likely mistakes in changed schedules.
@@ -126,7 +128,7 @@ async function listMissingGroupNotes(
       ? []
       : [definition.group],
   );
-  const groups = [...new Set(named)].filter((group) => !added.has(group)).slice(0, MOST);
+  const groups = [...new Set(named)].filter((group) => !added.has(group)).slice(0, MAX_CHECKED_GROUPS);
   if (groups.length === 0) return [];
   const keys = groups.map((group) => context.keys.group(group));
   const found = await readKeysIfAllowed(context, keys, context.signal);

@@ -5,7 +5,7 @@ import { buildTraceVariables, readTraceContext } from "../../../core/base/trace.
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../../schedule/definition.ts";
 import type { JsonFields } from "../../../schedule/json-fields.ts";
-import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../../schedule/plan.ts";
+import { type CronText, formatOncePlan, MANUAL_PLAN, parsePlan } from "../../../schedule/plan.ts";
 import { listBackfilled } from "../../../schedule/state/backfill.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import type { FirstOccurrenceOptions } from "../../../schedule/state/due-transitions.ts";
@@ -172,7 +172,12 @@ async function addSchedule(
   if (data !== undefined && flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
   const given = readGivenFields(context, "UTC", now);
-  const { times = MANUAL, first: firstGiven } = readPlannedTimes(flags, cron, given.timezone ?? "UTC", now);
+  const { times = MANUAL_PLAN, first: firstGiven } = readPlannedTimes(
+    flags,
+    cron,
+    given.timezone ?? "UTC",
+    now,
+  );
   const { text } = parsePlan(times); // refused as an argument, not as a part of a definition
   const base = {
     cron: typeof times === "string" ? times : text,

@@ -21,15 +21,15 @@ import { renderTextTable } from "../../frame/table.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { createUnknownScheduleError } from "./read-schedule.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Longest time to look ahead, ms. */
-const LONGEST_AHEAD = 31 * DAY;
+const LONGEST_AHEAD = 31 * DAY_MS;
 /** Number of names in a cell. */
 const NAMES_IN_CELL = 6;
 
 export const showCollisions = createReadCommand<ScheduleLintFlags>(async (context) => {
   const from = context.clock.getWallTime();
-  const { within = DAY } = context.flags;
+  const { within = DAY_MS } = context.flags;
   if (within <= 0 || within > LONGEST_AHEAD)
     throw new UsageError(`--within must be greater than 0 and at most 31d; got ${formatDuration(within)}`);
   const span = { from, until: from + within };

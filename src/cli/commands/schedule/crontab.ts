@@ -14,12 +14,12 @@ import {
   type Overlap,
   parseHookAddress,
 } from "../../../schedule/definition-values.ts";
-import { BOOT, type Plan, parsePlan } from "../../../schedule/plan.ts";
+import { BOOT_PLAN, type Plan, parsePlan } from "../../../schedule/plan.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
 import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
-import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
+import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
 
 /** Options for converting a crontab. */
 export interface CrontabImportOptions {
@@ -276,7 +276,7 @@ const WRAPPERS: Readonly<Record<string, string>> = {
   dash: "",
 };
 /** Commands that only prepare the main command. */
-const PREPARING = new Set([
+const PREPARING_COMMANDS = new Set([
   "cd",
   "test",
   "[",
@@ -290,7 +290,7 @@ const PREPARING = new Set([
   "ulimit",
   "echo",
 ]);
-const LONGEST = 32;
+const MAX_NAME_LENGTH = 32;
 
 /**
  * Builds ids for the lines of a crontab: a word for the command, and a hash of the command, its input and its user. An
@@ -324,7 +324,7 @@ export function buildCommandSlug(line: string): string {
   const slug = plain
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, LONGEST)
+    .slice(0, MAX_NAME_LENGTH)
     .replace(/^-+|-+$/g, "");
   return slug === "" ? "job" : slug;
 }
@@ -340,8 +340,8 @@ function findCommandWord(words: readonly string[]): string | undefined {
     } else if (WRAPPERS[name] !== undefined) wrapper = name;
     else if (wrapper === "timeout" && /^[\d.]+[smhd]?$/.test(word)) wrapper = "env";
     else if (wrapper === "flock" && /[/.]|lock/i.test(word)) wrapper = "env";
-    else if (PREPARING.has(name)) return undefined;
-    else if (!/^\w+=/.test(word) && !word.includes(UNKNOWN)) return name;
+    else if (PREPARING_COMMANDS.has(name)) return undefined;
+    else if (!/^\w+=/.test(word) && !word.includes(UNKNOWN_VALUE)) return name;
   }
   return undefined;
 }
@@ -410,7 +410,7 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
 /** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */
 function isKnownToCron(cron: string): boolean {
   return (
-    cron === BOOT ||
+    cron === BOOT_PLAN ||
     CRON_MACROS[cron.toLowerCase()] !== undefined ||
     findScheduleFault(cron.split(" "))?.isFatal !== true
   );

@@ -26,7 +26,7 @@ import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
+import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {
@@ -88,7 +88,7 @@ export function parseCommandWords(line: string, what: string): readonly string[]
   if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
   const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
   const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(unquoted);
-  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN)))
+  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN_VALUE)))
     throw new UsageError(
       `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
     );

@@ -21,7 +21,13 @@ import {
 } from "../../../schedule/definition.ts";
 import { EVERY_HOST, SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { formatExpectation, getExpectation } from "../../../schedule/expectation.ts";
-import { explainEventPlan, explainPlan, formatCronText, MANUAL, parsePlan } from "../../../schedule/plan.ts";
+import {
+  explainEventPlan,
+  explainPlan,
+  formatCronText,
+  MANUAL_PLAN,
+  parsePlan,
+} from "../../../schedule/plan.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { computeLag } from "../../../schedule/timing.ts";
 import type { PlannedChange } from "../../../site/operate/stored-schedules.ts";
@@ -114,7 +120,8 @@ function formatDefinitionSummary(definition: Definition): string {
         ? ""
         : `, type ${type}`
       : `, runs ${quoteShellWords(command)}`;
-  const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(formatCronText(cron))} ${timezone}`;
+  const when =
+    after !== undefined && cron === MANUAL_PLAN ? "" : `${quoteText(formatCronText(cron))} ${timezone}`;
   const chain = after === undefined ? "" : `${when === "" ? "" : ", "}${formatPredecessors(definition)}`;
   return `${when}${chain}${runs}${runsOnEveryHost(definition) ? formatHosts(definition) : ""}`;
 }
@@ -143,7 +150,7 @@ function formatNextDue(due: DueState | undefined, definition: Definition | undef
   if (due === undefined) return "";
   if (due.next === undefined) {
     const then = definition && explainEventPlan(parsePlan(definition.cron));
-    return definition?.cron === MANUAL
+    return definition?.cron === MANUAL_PLAN
       ? ""
       : `; ${then === undefined ? "it never fires again" : `next ${then}`}`;
   }
@@ -256,9 +263,9 @@ function describeExpectation(definition: Definition): string[] {
 }
 
 /** Days ahead in which excluded days are listed. */
-const HORIZON = 366;
+const EXCLUDED_DAYS_AHEAD = 366;
 /** Largest number of excluded days that are named. */
-const NAMED = 5;
+const MAX_NAMED_DAYS = 5;
 
 const RULES = {
   skip: "what is due on another day is skipped",
@@ -279,10 +286,10 @@ function describeCalendars({ except = [], only = [], ifExcluded = "skip" }: Cale
 export function describeExcludedDays(fields: PlannedFields, calendars: Calendars, now: number): string[] {
   const fault = findCalendarFault(fields, calendars);
   if (fault !== undefined) return [`it does not fire: ${fault}`];
-  const days = listExcludedDays(fields, calendars, now, HORIZON);
+  const days = listExcludedDays(fields, calendars, now, EXCLUDED_DAYS_AHEAD);
   if (days.length === 0) return [];
-  const more = days.length > NAMED ? ` and ${days.length - NAMED} more in a year` : "";
-  return [`next excluded days: ${days.slice(0, NAMED).join(", ")}${more}`];
+  const more = days.length > MAX_NAMED_DAYS ? ` and ${days.length - MAX_NAMED_DAYS} more in a year` : "";
+  return [`next excluded days: ${days.slice(0, MAX_NAMED_DAYS).join(", ")}${more}`];
 }
 
 /** A future occurrence. Times are ms since the epoch. */

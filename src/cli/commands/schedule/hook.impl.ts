@@ -20,7 +20,7 @@ import type { HookTestFlags } from "./hook.ts";
 import { readSchedule } from "./read-schedule.ts";
 
 /** Limit of one attempt, as in a worker, ms. */
-const WITHIN = 10_000;
+const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** A hook to call. */
 interface TestedHook {
@@ -71,7 +71,7 @@ async function testHooks(
     env: scrubEnv(io.env),
   };
   const trace = createRunTrace(generateRunId(realRandom), undefined);
-  const limits = { within: WITHIN, signal: new AbortController().signal, trace };
+  const limits = { within: ATTEMPT_TIMEOUT_MS, signal: new AbortController().signal, trace };
   const rows: { event: HookName; hook: string; fault: string | null }[] = [];
   for (const { event, hook } of hooks) {
     const payload = buildSamplePayload(event, schedule, ports.host, clock.getWallTime());
@@ -88,13 +88,13 @@ async function testHooks(
 }
 
 /** How late, and how long, the made-up run was, ms. */
-const LATE = 90_000;
-const DURATION = 42_000;
-const OUTPUT = "This is a test of a hook. No run has failed.";
+const EXAMPLE_LATENESS_MS = 90_000;
+const EXAMPLE_DURATION_MS = 42_000;
+const EXAMPLE_OUTPUT = "This is a test of a hook. No run has failed.";
 
 /** Builds the payload of a made-up run that ends now. @param now  wall clock, ms since the epoch */
 function buildSamplePayload(event: HookName, schedule: string, host: string, now: number): HookPayload {
-  const scheduled = now - DURATION - LATE;
+  const scheduled = now - EXAMPLE_DURATION_MS - EXAMPLE_LATENESS_MS;
   const common = {
     version: 1 as const,
     event,
@@ -104,22 +104,22 @@ function buildSamplePayload(event: HookName, schedule: string, host: string, now
     scheduled,
     scheduledTime: new Date(scheduled).toISOString(),
   };
-  const started = { ...common, run: "test", attempt: 1, late: LATE };
-  const ended = { ...started, startedAt: now - DURATION, endedAt: now, isDead: event === "dead" };
+  const started = { ...common, run: "test", attempt: 1, late: EXAMPLE_LATENESS_MS };
+  const ended = { ...started, startedAt: now - EXAMPLE_DURATION_MS, endedAt: now, isDead: event === "dead" };
   switch (event) {
     case "start":
     case "late":
       return started;
     case "overrun":
-      return { ...started, startedAt: now - DURATION, bound: DURATION };
+      return { ...started, startedAt: now - EXAMPLE_DURATION_MS, bound: EXAMPLE_DURATION_MS };
     case "too-short":
-      return { ...ended, result: "ok", code: 0, tail: OUTPUT, deviation: event };
+      return { ...ended, result: "ok", code: 0, tail: EXAMPLE_OUTPUT, deviation: event };
     case "missed":
       return { ...common, endedAt: now, result: "skipped", count: 1, until: scheduled };
     case "success":
     case "recovered":
-      return { ...ended, result: "ok", code: 0, tail: OUTPUT };
+      return { ...ended, result: "ok", code: 0, tail: EXAMPLE_OUTPUT };
     default:
-      return { ...ended, result: "failed", code: 1, tail: OUTPUT };
+      return { ...ended, result: "failed", code: 1, tail: EXAMPLE_OUTPUT };
   }
 }

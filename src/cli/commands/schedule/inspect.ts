@@ -5,11 +5,11 @@ import { createCountParser } from "../../frame/command-line/values.ts";
 import { SECONDS_FLAG, TIME_FLAGS } from "./times.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
-const CRON = declareFlags({
+const CRON_FLAGS = declareFlags({
   "--cron CRON": { isRepeatable: true, help: "a cron text instead of a schedule; works without etcd" },
   ...SECONDS_FLAG,
 });
-const ZONE = declareFlags({ "--timezone ZONE": "time zone of the cron text (default: UTC)" });
+const ZONE_FLAGS = declareFlags({ "--timezone ZONE": "time zone of the cron text (default: UTC)" });
 
 const scheduleGraph = declareCommand({
   id: "schedule graph",
@@ -36,7 +36,7 @@ const SCHEDULE_NEXT_FLAGS = declareFlags({
   "--from TIME": { parse: parseTime, help: "show runs from this time on (default: --start, or now)" },
   ...TIME_FLAGS,
   "--start TIME": { parse: parseTime, help: "with --rrule or --after-end: where the times begin" },
-  ...ZONE,
+  ...ZONE_FLAGS,
   "--json": "as JSON",
 });
 
@@ -63,7 +63,7 @@ const scheduleNext = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).listNextRuns,
 });
 
-const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...SECONDS_FLAG, ...ZONE, "--json": "as JSON" });
+const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...SECONDS_FLAG, ...ZONE_FLAGS, "--json": "as JSON" });
 
 /** Values of these flags. */
 export type ScheduleExplainFlags = FlagsOf<typeof SCHEDULE_EXPLAIN_FLAGS>;
@@ -84,8 +84,8 @@ const scheduleExplain = declareCommand({
 const SCHEDULE_LINT_FLAGS = declareFlags({
   "--collisions": "report instead which schedules compete for the same minutes, leases or locks",
   "--within DURATION": "with --collisions: how far to look ahead, at most 31d (default: 24h)",
-  ...CRON,
-  ...ZONE,
+  ...CRON_FLAGS,
+  ...ZONE_FLAGS,
   "--json": "as JSON",
 });
 

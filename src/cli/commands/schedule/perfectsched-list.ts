@@ -12,13 +12,13 @@ import {
 import { formatInstantUtc } from "../../frame/command-line/instant.ts";
 import { createReadCommand } from "../../frame/read-snapshot.ts";
 
-const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
+const COLUMN_TITLES = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
 
 /** Lists the schedules in the columns of PerfectSched's table, in the order of their next runs. */
 export const listSchedules = createReadCommand(async (context) => {
   const { schedules, calendars } = await readAllStoredSchedules(context, context.signal);
   const rows = [...schedules.values()].sort((one, other) => getRunAt(one) - getRunAt(other) || 0);
-  for (const cells of [HEAD, ...rows.map(toCells)])
+  for (const cells of [COLUMN_TITLES, ...rows.map(toCells)])
     context.io.writeOutput(formatTableLine(cells.map((cell) => clean(cell))));
   context.io.writeOutput(`${rows.length} entries.\n`);
   for (const { id, fault, definition } of schedules.values()) {
@@ -37,7 +37,7 @@ function getRunAt(stored: StoredSchedule): number {
 /** Returns the cells of a schedule, with text from etcd. The delay is in seconds. */
 function toCells(stored: StoredSchedule): string[] {
   const { id, definition } = stored;
-  if (definition === undefined) return [id, ...Array<string>(HEAD.length - 1).fill("?")];
+  if (definition === undefined) return [id, ...Array<string>(COLUMN_TITLES.length - 1).fill("?")];
   const { cron, timezone, delay = 0, data, command } = definition;
   const type = command === undefined ? getScheduleType(id, definition) : "-";
   return [
@@ -59,13 +59,13 @@ function formatTimes(due: StoredSchedule["due"]): [string, string] {
 }
 
 /** Widths of all columns but the last. */
-const WIDTHS = [30, 15, 18, 7, 11, 28, 28];
+const COLUMN_WIDTHS = [30, 15, 18, 7, 11, 28, 28];
 
 /** Formats a line of the tool's table. Columns are right-aligned; the last one is left-aligned after two spaces. */
 export function formatTableLine(cells: readonly string[]): string {
-  const columns = WIDTHS.map((width, at) => {
+  const columns = COLUMN_WIDTHS.map((width, at) => {
     const cell = cells[at] ?? "";
     return " ".repeat(Math.max(0, width - computeDisplayWidth(cell))) + cell;
   });
-  return `${columns.join(" ")}  ${cells[WIDTHS.length] ?? ""}\n`;
+  return `${columns.join(" ")}  ${cells[COLUMN_WIDTHS.length] ?? ""}\n`;
 }

@@ -16,7 +16,7 @@ const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "t
 type TableColumnName = (typeof TABLE_COLUMNS)[number];
 
 /** Columns that every row needs. */
-const NEEDED: readonly TableColumnName[] = ["id", "next_time", "cron"];
+const REQUIRED_COLUMNS: readonly TableColumnName[] = ["id", "next_time", "cron"];
 
 /** A row of the table, not validated: texts of a table, or JSON values. */
 interface ExportedRow {
@@ -66,7 +66,7 @@ function refuseFile(fault: TableRemark): ExportedRows {
 }
 
 function findHeadFault(names: readonly string[]): string | undefined {
-  const missing = NEEDED.filter((name) => !names.includes(name));
+  const missing = REQUIRED_COLUMNS.filter((name) => !names.includes(name));
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (missing.length === 0)
     return twice === undefined ? undefined : `column ${quoteText(twice)} is named twice`;
@@ -110,7 +110,7 @@ function toExportedRows(values: readonly { line: number; value: unknown }[]): Ex
   const faults: TableRemark[] = [];
   const stray = new Map<string, number>();
   const rows = values.flatMap(({ line, value }): ExportedRow[] => {
-    const missing = isJsonObject(value) ? NEEDED.filter((name) => value[name] === undefined) : [];
+    const missing = isJsonObject(value) ? REQUIRED_COLUMNS.filter((name) => value[name] === undefined) : [];
     if (isJsonObject(value) && missing.length === 0) {
       for (const name of Object.keys(value)) if (!stray.has(name)) stray.set(name, line);
       return [{ line, values: value, isTabbed: false }];

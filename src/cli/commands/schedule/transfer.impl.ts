@@ -134,12 +134,13 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
 }
 
 /** Largest number of faults that are reported; further ones are only counted. */
-const MANY = 50;
+const MAX_REPORTED_FAULTS = 50;
 
 /** Creates the outcome of a file with faults. */
 function createImportFaults(faults: readonly string[]): ActionOutcome {
-  const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
-  return createFaultyOutcome(faults, [...faults.slice(0, MANY), ...more]);
+  const more =
+    faults.length > MAX_REPORTED_FAULTS ? [`and ${faults.length - MAX_REPORTED_FAULTS} more faults`] : [];
+  return createFaultyOutcome(faults, [...faults.slice(0, MAX_REPORTED_FAULTS), ...more]);
 }
 
 export const importPerfectschedTable = createActionCommand<ImportPerfectschedFlags>(async (context) => {

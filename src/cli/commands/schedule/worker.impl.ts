@@ -11,8 +11,8 @@ import { raiseVerbosity } from "../../frame/logging.ts";
 import { buildArchiveOptions, buildOutputStorage } from "../run/run-archive.ts";
 import type { WorkerFlags } from "./worker.ts";
 
-const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
-const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
+const LEAVING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
+const RELOADING_SIGNALS: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
 
 export const execute: CommandExecutor<WorkerFlags> = runWorker;
 
@@ -38,8 +38,8 @@ export async function runWorker(
     let forced: NodeJS.Signals | undefined;
     stop = io.onSignal((name) => {
       if (name === "SIGUSR2") log.reopen();
-      else if (RELOADING.includes(name)) worker.reload();
-      else if (LEAVING.includes(name)) {
+      else if (RELOADING_SIGNALS.includes(name)) worker.reload();
+      else if (LEAVING_SIGNALS.includes(name)) {
         leaving += 1;
         if (leaving === 1) worker.leave(name);
         else {

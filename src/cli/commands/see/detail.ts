@@ -105,7 +105,7 @@ function foldText(text: string, { width }: OutputStyle, indent = "", more = INDE
 }
 
 /** Between two facts on a line. */
-const BETWEEN: TextSpan = { text: " · ", role: "quiet" };
+const FACT_SEPARATOR: TextSpan = { text: " · ", role: "quiet" };
 
 interface FlowingFact {
   spans: readonly TextSpan[];
@@ -126,12 +126,15 @@ export function flowFacts(
   }
   return lines.map((line) => [
     { text: INDENT },
-    ...line.flatMap(({ spans }, at) => (at === 0 ? spans : [BETWEEN, ...spans])),
+    ...line.flatMap(({ spans }, at) => (at === 0 ? spans : [FACT_SEPARATOR, ...spans])),
   ]);
 }
 
 function measureLine(line: readonly FlowingFact[]): number {
-  return line.reduce((sum, { width }) => sum + width + BETWEEN.text.length, -BETWEEN.text.length);
+  return line.reduce(
+    (sum, { width }) => sum + width + FACT_SEPARATOR.text.length,
+    -FACT_SEPARATOR.text.length,
+  );
 }
 
 /** Builds a fact; one that is wider than a line in several pieces. */

@@ -24,7 +24,7 @@ import {
 import type { ExporterFlags } from "./exporter.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
-const FRESH = 1_000;
+const CACHE_TIME_MS = 1_000;
 
 /** Follows a snapshot in etcd and serves metrics of it. */
 class ClusterMetrics {
@@ -79,7 +79,7 @@ class ClusterMetrics {
   async renderMetrics(): Promise<string> {
     const now = this.#context.clock.now();
     const known = this.#served;
-    if (known !== undefined && known.isUp === this.#isUp && now - known.at < FRESH) return known.text;
+    if (known !== undefined && known.isUp === this.#isUp && now - known.at < CACHE_TIME_MS) return known.text;
     const text = formatExposition(this.#buildFamilies(now)) + (await this.#own.metrics());
     this.#served = { at: now, isUp: this.#isUp, text };
     return text;
@@ -138,7 +138,7 @@ export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): Read
 }
 
 /** Pause before it tries again if etcd cannot be reached at the start, in ms. */
-const PAUSE = 5_000;
+const RETRY_PAUSE_MS = 5_000;
 
 export const execute = createStoreCommand<ExporterFlags>(
   async (context) => {
@@ -175,7 +175,7 @@ async function followUntilEnd(metrics: ClusterMetrics, context: CommandContext):
       context.log.warn("cannot reach etcd", { error: clean((error as Error).message) });
     }
     try {
-      await context.clock.sleep(PAUSE, context.signal);
+      await context.clock.sleep(RETRY_PAUSE_MS, context.signal);
     } catch {
       return EXIT.ok;
     }

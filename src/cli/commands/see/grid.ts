@@ -11,7 +11,7 @@ export const ON_DEMAND = 9;
 /** Width of the bar behind a share. */
 const BAR_WIDTH = 8;
 /** The indent of lines below a row. */
-const INDENT = 4;
+const INDENT_COLUMNS = 4;
 
 /** A column of a table with its texts and tones. */
 export interface GridColumn<R> extends TextColumn {
@@ -93,7 +93,7 @@ export function buildRowSpans<R>(
 }
 
 function joinCells(cells: readonly TextSpan[], style: OutputStyle): TextSpan[] {
-  const gap = { text: " ".repeat(GAP) };
+  const gap = { text: " ".repeat(COLUMN_GAP) };
   return trimSpans(
     cells.flatMap((cell, at) => (at === 0 ? [cell] : [gap, cell])),
     style,
@@ -150,7 +150,7 @@ export function buildGridColumn<R>(
 /** Places sentences below their rows if the table would be too wide. */
 function placeColumns<R>(strips: readonly GridColumn<R>[], width: number | undefined, keepsAll: boolean) {
   const whole = fitColumns(strips, undefined, keepsAll);
-  const needed = whole.reduce((sum, strip) => sum + strip.width + GAP, -GAP);
+  const needed = whole.reduce((sum, strip) => sum + strip.width + COLUMN_GAP, -COLUMN_GAP);
   const isWide = width === undefined || needed <= width;
   const below = isWide ? [] : strips.filter(({ column }) => column.below !== undefined);
   const beside = strips.filter((strip) => !below.includes(strip));
@@ -174,8 +174,8 @@ function padCell<R>({ column, width }: FittedColumn<GridColumn<R>>, text: string
 function formatLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style: OutputStyle): string[] {
   const text = texts[at] ?? "";
   if (text === "") return [];
-  const indent = " ".repeat(INDENT);
-  const available = Math.max(1, (style.width ?? Number.POSITIVE_INFINITY) - INDENT);
+  const indent = " ".repeat(INDENT_COLUMNS);
+  const available = Math.max(1, (style.width ?? Number.POSITIVE_INFINITY) - INDENT_COLUMNS);
   if (column.below === "sentence") return wrapText(text, available).map((line) => indent + line);
   const line = `${style.arrow} ${text}`;
   return [indent + (style.isClipped ? cleanToWidth(line, available) : line)];
@@ -212,7 +212,7 @@ interface TextColumn {
 export type FittedColumn<S> = S & { width: number };
 
 /** Space between two columns. */
-export const GAP = 2;
+export const COLUMN_GAP = 2;
 /** Columns are not cut below `MIN_CUT_WIDTH`. Columns up to `SMALL_WIDTH` are cut only in the last step. */
 const MIN_CUT_WIDTH = 10;
 const SMALL_WIDTH = 14;
@@ -279,7 +279,7 @@ function measureColumn<S extends TextColumn>(strip: S): FittedColumn<S> {
 }
 
 function computeTotalWidth(strips: readonly { width: number }[]): number {
-  return strips.reduce((sum, { width }) => sum + width, GAP * (strips.length - 1));
+  return strips.reduce((sum, { width }) => sum + width, COLUMN_GAP * (strips.length - 1));
 }
 
 /** Computes the width at which columns show most of their content. */
@@ -344,7 +344,7 @@ export function spreadColumns<S extends TextColumn>(
   columns: readonly FittedColumn<S>[],
   width: number,
 ): readonly FittedColumn<S>[] {
-  const needed = columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
+  const needed = columns.reduce((sum, column) => sum + column.width + COLUMN_GAP, -COLUMN_GAP);
   const more = Math.min(MOST_BLANKS, Math.floor((width - needed) / Math.max(1, columns.length - 1)));
   if (more <= 0) return columns;
   return columns.map((column, at) =>

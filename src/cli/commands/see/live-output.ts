@@ -55,10 +55,10 @@ export class SnapshotFollower {
   }
 }
 
-const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J"; // the alternate screen, empty, without cursor and line wrap
-const LEAVE = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+const ENTER_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J"; // the alternate screen, empty, without cursor and line wrap
+const LEAVE_SCREEN = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /** Synchronized output: terminals that support it show the text between these at once; others ignore them. */
-const [BEGIN, END] = ["\x1b[?2026h", "\x1b[?2026l"];
+const [BEGIN_UPDATE, END_UPDATE] = ["\x1b[?2026h", "\x1b[?2026l"];
 
 /** The alternate screen of a terminal, repainted in place without flicker. Leaving it restores the user's screen. */
 export class AnsiScreen {
@@ -71,7 +71,7 @@ export class AnsiScreen {
   }
 
   enter(): void {
-    this.#io.writeOutput(ENTER);
+    this.#io.writeOutput(ENTER_SCREEN);
   }
 
   /**
@@ -90,11 +90,11 @@ export class AnsiScreen {
       line === (before[row] ?? "") ? [] : [`\x1b[${row + 1}H\x1b[m\x1b[K${line}`],
     );
     const text = (isResized ? "\x1b[m\x1b[H\x1b[J" : "") + changes.join("");
-    return text === "" || this.#io.writeOutput(BEGIN + text + END);
+    return text === "" || this.#io.writeOutput(BEGIN_UPDATE + text + END_UPDATE);
   }
 
   leave(): void {
-    this.#io.writeOutput(LEAVE);
+    this.#io.writeOutput(LEAVE_SCREEN);
   }
 }
 

@@ -72,7 +72,7 @@ class OutputPrinter {
 }
 
 /** Bytes to read at once from the files of this host. */
-const STEP = 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
 
 /** What is wanted of the output. */
 interface WantedOutput {
@@ -113,7 +113,7 @@ async function printLocal(
   if ((await listSegments(directory, run)).length === 0) return false;
   let { position, cut } = await findOutputStart(directory, run, wanted);
   for (;;) {
-    const { records, next, skipped } = await readRecords(directory, run, position, STEP);
+    const { records, next, skipped } = await readRecords(directory, run, position, READ_BYTES);
     if (records.length === 0 || !printer.print(cutFirst(records, cut), skipped)) return true;
     [position, cut] = [next, 0];
   }

@@ -24,7 +24,7 @@ const PIPE_COLUMNS = 80;
 /** Time between two pictures, ms. */
 const REPAINT_INTERVAL = 1_000;
 /** The pause is at least this many times as long as the work: a large site costs no more than a tenth of a processor. */
-const BREATH = 9;
+const MIN_PAUSE_FACTOR = 9;
 
 export const showOverview = createReadCommand<OverviewFlags>(async (context) => {
   const { flags, io } = context;
@@ -96,7 +96,7 @@ async function repaintOverview(
     for (;;) {
       const start = clock.now();
       if (!screen.paint(renderLivePicture(context, follower.getLiveSnapshot(), health.last))) return;
-      await clock.sleep(Math.max(REPAINT_INTERVAL, BREATH * (clock.now() - start)), signal);
+      await clock.sleep(Math.max(REPAINT_INTERVAL, MIN_PAUSE_FACTOR * (clock.now() - start)), signal);
     }
   } finally {
     screen.leave();

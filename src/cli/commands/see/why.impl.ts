@@ -31,7 +31,7 @@ import type { WhyFlags } from "./show.ts";
 import { addHistories, listConcernedEntries, readLockSnapshot, toExplanationJson } from "./show-json.ts";
 
 /** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
-const MOST = 3;
+const MAX_EXPLAINED_RUNS = 3;
 
 /** The waiting runs that a word matches, and notes about them. */
 interface WordMatch {
@@ -106,10 +106,10 @@ function findWaiters(
   const who = holders.length === 1 && holders[0] ? formatTicketOwner(holders[0]) : `${holders.length} runs`;
   if (found.length === 0)
     return { claims: [], notes: [`nobody waits for ${kind} ${quoteText(name)}; it is held by ${who}`] };
-  const more = found.length - MOST;
+  const more = found.length - MAX_EXPLAINED_RUNS;
   const notes =
     more > 0 ? [`and ${more} more ${more === 1 ? "waits" : "wait"} for ${kind} ${quoteText(name)}`] : [];
-  return { claims: found.slice(0, MOST), notes };
+  return { claims: found.slice(0, MAX_EXPLAINED_RUNS), notes };
 }
 
 /** Describes a lock or resource that is known but has an empty queue. */

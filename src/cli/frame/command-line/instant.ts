@@ -66,7 +66,7 @@ export function formatInstantUtc(at: number): string {
   return `${iso.slice(0, 19).replace("T", " ")}${fraction} UTC`;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Parses an instant in the past, in UTC if it has no offset, a duration before now, `03:00` (the last time that it was 3
@@ -106,7 +106,7 @@ export function parseWrittenPastTime(text: string, flag: string): WrittenPastTim
 function parseTimeOfDay(text: string, now: number): number | undefined {
   const [, yesterday, hour, minute] = /^(yesterday )?([01]\d|2[0-3]):([0-5]\d)Z?$/.exec(text) ?? [];
   if (hour === undefined) return undefined;
-  const midnight = now - (now % DAY);
+  const midnight = now - (now % DAY_MS);
   const at = midnight + (Number(hour) * 60 + Number(minute)) * 60_000;
-  return yesterday !== undefined || at > now ? at - DAY : at;
+  return yesterday !== undefined || at > now ? at - DAY_MS : at;
 }

@@ -39,7 +39,7 @@ const LEAST_MS = 40;
 /** If a member does not answer within this time, another one is asked too. */
 const HEDGE_MS = 60;
 /** Largest number of candidates; shells handle more badly. */
-const MOST = 1_000;
+const MAX_CANDIDATES = 1_000;
 
 /**
  * Prints the candidates at the cursor: first a line with the kind (`:words`, `:open` for words that are continued,
@@ -84,7 +84,7 @@ function formatOffer(offer: CompletionOffer): string {
 
 /** Limits the number of words. The last word stays, so that the common prefix of all words does not change. */
 function limitWords(words: readonly string[]): readonly string[] {
-  return words.length > MOST ? [...words.slice(0, MOST - 1), ...words.slice(-1)] : words;
+  return words.length > MAX_CANDIDATES ? [...words.slice(0, MAX_CANDIDATES - 1), ...words.slice(-1)] : words;
 }
 
 /** Reads names from etcd, or those of contexts from the configuration files. Returns an empty list on every error: etcd may be unavailable, slow, or refuse access. */
@@ -140,7 +140,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   );
 }
 
-const PAGE = 1_000;
+const KEYS_PER_PAGE = 1_000;
 /** Largest number of pages to read of a collection or a queue. */
 const MOST_PAGES = 4;
 
@@ -203,7 +203,10 @@ async function readKeys(keyPrefix: string, { store, ask, signal }: NameReading):
   const { key, rangeEnd } = buildPrefixRange(keyPrefix + encodeName(ask.prefix));
   let from = key;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const { kvs, more } = await store.readRange({ key: from, rangeEnd, keysOnly: true, limit: PAGE }, signal);
+    const { kvs, more } = await store.readRange(
+      { key: from, rangeEnd, keysOnly: true, limit: KEYS_PER_PAGE },
+      signal,
+    );
     found.push(...kvs.map((one) => one.key));
     const last = found.at(-1);
     if (!more || last === undefined) return found;
@@ -251,7 +254,7 @@ function findCommonPrefix(one: string, other: string): string {
 async function readRunIds({ store, keys, ask: { queue }, signal }: NameReading): Promise<string[]> {
   const ranges =
     queue === undefined ? [keys.locks(), keys.resources()] : [keys.getQueueRange(queue.kind, queue.name)];
-  const limit = PAGE * MOST_PAGES;
+  const limit = KEYS_PER_PAGE * MOST_PAGES;
   const read = ranges.map((range) => store.readRange({ ...range, keysOnly: true, limit }, signal));
   const answers = await Promise.all(read);
   if (answers.some(({ more }) => more)) return [];
@@ -287,7 +290,7 @@ type NameLookup = (ask: NameQuery) => Promise<readonly string[]>;
 /** Kinds that a first argument can name. */
 const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run", "schedule"];
 
-const NOTHING: CompletionOffer = { kind: "words", words: [] };
+const NO_WORDS: CompletionOffer = { kind: "words", words: [] };
 
 /** Topics of `signalbox help` that are not commands. */
 const HELP_TOPICS = ["all", "connection", "exit-codes"];
@@ -365,7 +368,7 @@ async function completeArgument(
 ): Promise<CompletionOffer> {
   const { given, isBehind } = line;
   const wanted = args[given.length] ?? (args.at(-1)?.isRest ? args.at(-1) : undefined);
-  if (wanted === undefined) return NOTHING;
+  if (wanted === undefined) return NO_WORDS;
   const offer = await completeValue(narrowValues(wanted, args[0], given[0]), line, current, lookup);
   if (offer.kind !== "words") return offer;
   // A name that begins with a dash would be a flag: its author could add a flag to another user's command.
@@ -394,7 +397,7 @@ async function completeValue(
   const { choices, names = [], isFile, suffix = "" } = values;
   if (isFile) return { kind: "files" };
   if (choices !== undefined) return filterByPrefix(choices, current);
-  if (names.length === 0) return NOTHING;
+  if (names.length === 0) return NO_WORDS;
   const found = await lookup({ kinds: names, prefix: current, ...getNameScope(line), line });
   const words = found.map((name) => `${name}${suffix}`);
   return { ...filterByPrefix(words, current), ...(suffix !== "" && { isOpen: true }) };

@@ -59,7 +59,7 @@ export interface CompletionValues {
 }
 
 /** Settings whose values are names in etcd. */
-const NAMING: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "host" };
+const NAMING_SETTINGS: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "host" };
 
 export function getArgumentValues({ name, choices, names }: Argument): CompletionValues {
   const isFile = choices === undefined && ["FILE", "COMMAND", "ARG"].includes(name);
@@ -67,7 +67,7 @@ export function getArgumentValues({ name, choices, names }: Argument): Completio
 }
 
 export function getFlagValues({ value = "", setting, choices, names }: Flag): CompletionValues {
-  const named = names ?? NAMING[setting as SettingKey];
+  const named = names ?? NAMING_SETTINGS[setting as SettingKey];
   return {
     choices,
     names: named && [named].flat(),

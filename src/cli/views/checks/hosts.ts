@@ -134,10 +134,10 @@ function createDrainCheck(
 }
 
 /** Number of hosts listed in one finding. Further hosts are only counted. */
-const MANY = 5;
+const MAX_LISTED_HOSTS = 5;
 
 /** Formats the hosts of a finding: `web1, web2, 3 more`. */
 export function formatHostNames(hosts: readonly string[]): string {
-  const more = hosts.length > MANY ? [`${hosts.length - MANY} more`] : [];
-  return [...hosts.slice(0, MANY), ...more].join(", ");
+  const more = hosts.length > MAX_LISTED_HOSTS ? [`${hosts.length - MAX_LISTED_HOSTS} more`] : [];
+  return [...hosts.slice(0, MAX_LISTED_HOSTS), ...more].join(", ");
 }

@@ -39,12 +39,12 @@ interface ClockStamp {
 }
 
 /** Difference between clocks that is reported, ms; a smaller one may only mean that a host was slow. */
-const APART = 5_000;
+const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 /** Maximum age of compared times, ms: older ones do not show the current state of the clocks. */
-const RECENT = 86_400_000;
+const MAX_COMPARED_AGE_MS = 86_400_000;
 /** Maximum number of stamps per host, and of hosts, to limit memory. */
-const STAMPS = 32;
-const HOSTS = 5_000;
+const MAX_STAMPS_PER_HOST = 32;
+const MAX_HOSTS = 5_000;
 
 /** The clock of one host was ahead of another by at least `by` ms. */
 interface ClockConflict {
@@ -69,9 +69,9 @@ export class HostClockCheck {
     const host = canonicalizeHost(stamp.host);
     this.addTime(host, stamp.at, wall);
     const known = this.#stamps.get(host) ?? [];
-    if (known.length === 0 && this.#stamps.size >= HOSTS) return;
+    if (known.length === 0 && this.#stamps.size >= MAX_HOSTS) return;
     known.push({ ...stamp, host });
-    if (known.length > STAMPS) known.sort((a, b) => Number(b.revision - a.revision)).pop();
+    if (known.length > MAX_STAMPS_PER_HOST) known.sort((a, b) => Number(b.revision - a.revision)).pop();
     this.#stamps.set(host, known);
   }
 
@@ -79,7 +79,8 @@ export class HostClockCheck {
   addTime(host: string, at: number, wall: number): void {
     const by = at - wall;
     const name = canonicalizeHost(host);
-    if (by > APART && by > (this.#ahead.get(name)?.by ?? 0)) this.#ahead.set(name, { by, at });
+    if (by > MAX_CLOCK_DIFFERENCE_MS && by > (this.#ahead.get(name)?.by ?? 0))
+      this.#ahead.set(name, { by, at });
   }
 
   /** Adds two times in the order of their writes: the first must not be later. @param late  as in `ClockStamp`, ms */
@@ -91,7 +92,12 @@ export class HostClockCheck {
   ): void {
     const [ahead, behind] = [canonicalizeHost(first.host), canonicalizeHost(second.host)];
     const by = first.at - second.at;
-    if (ahead === behind || by - late <= APART || Math.max(first.at, second.at) < wall - RECENT) return;
+    if (
+      ahead === behind ||
+      by - late <= MAX_CLOCK_DIFFERENCE_MS ||
+      Math.max(first.at, second.at) < wall - MAX_COMPARED_AGE_MS
+    )
+      return;
     const key = `${ahead}\0${behind}`;
     if (by > (this.#conflicts.get(key)?.by ?? 0)) this.#conflicts.set(key, { ahead, behind, by });
   }
@@ -168,7 +174,7 @@ function buildConflictFinding(host: string, own: readonly ClockConflict[]): Find
 }
 
 /** Number of findings of each kind that are listed one by one. */
-const MANY = 5;
+const MAX_LISTED_FINDINGS = 5;
 
 /** Collects findings. Keeps only the first few of each kind, and their number. */
 class FindingTally {
@@ -176,7 +182,7 @@ class FindingTally {
 
   add(finding: Finding): void {
     const known = this.#kinds.get(finding.kind) ?? { first: [], count: 0, level: "ok" };
-    if (known.first.length < MANY) known.first.push(finding);
+    if (known.first.length < MAX_LISTED_FINDINGS) known.first.push(finding);
     this.#kinds.set(finding.kind, {
       first: known.first,
       count: known.count + 1,
@@ -202,7 +208,7 @@ const EXCLUDED_KINDS: ReadonlySet<Problem["kind"]> = new Set(["long-hold", "long
  * Maximum time between a stated time and the write of its key, ms: a claim is retried while etcd is unavailable, a
  * history until the horizon.
  */
-const LATE = 15_000;
+const MAX_WRITE_DELAY_MS = 15_000;
 
 /**
  * Checks every key under the prefix. Add the keys in key order: the check keeps at most the keys of one queue.
@@ -259,7 +265,10 @@ export class KeyCheck {
     const { host, enqueuedAt, grantedAt } = ticket;
     // Tickets in resource queues may follow the lock ticket after any time.
     if (at.kind === "lock")
-      this.#clocks.addStamp({ host, at: enqueuedAt, revision: kv.createRevision, late: LATE }, wall);
+      this.#clocks.addStamp(
+        { host, at: enqueuedAt, revision: kv.createRevision, late: MAX_WRITE_DELAY_MS },
+        wall,
+      );
     if (grantedAt !== undefined) this.#clocks.addTime(host, grantedAt, wall);
   }
 
@@ -311,7 +320,7 @@ export class KeyCheck {
   #checkAudit(id: string, kv: KeyValue, wall: number): void {
     const record = parseAuditRecord(id, kv.value);
     if (record === undefined) this.#reportUnreadable(kv, "an audit record", "signalbox prune");
-    else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: LATE }, wall);
+    else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: MAX_WRITE_DELAY_MS }, wall);
   }
 
   /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
@@ -326,7 +335,7 @@ export class KeyCheck {
         this.#clocks.addSequence(
           { host: earlier.host, at: earlier.endedAt },
           { host: later.host, at: later.grantedAt },
-          LATE,
+          MAX_WRITE_DELAY_MS,
           wall,
         );
     }
@@ -335,7 +344,7 @@ export class KeyCheck {
   #checkHost(fqdn: string, kv: KeyValue, wall: number): void {
     const { seenAt } = parseHostRecord(fqdn, kv.value);
     if (seenAt > 0) this.#clocks.addTime(fqdn, seenAt, wall);
-    else this.#reportUnreadable(kv, "a host record", `no action needed: ${AGAIN}`);
+    else this.#reportUnreadable(kv, "a host record", `no action needed: ${REWRITTEN_RECORD_NOTE}`);
   }
 
   #reportUnreadable(kv: KeyValue, what: string, remedy: string): void {
@@ -347,7 +356,7 @@ export class KeyCheck {
   }
 }
 
-const AGAIN = "the next run on the host writes it again";
+const REWRITTEN_RECORD_NOTE = "the next run on the host writes it again";
 
 /** Whether two entries are in the order of grants: tokens increase from run to run. */
 function isInTurn(earlier: PastRun, later: PastRun): boolean {

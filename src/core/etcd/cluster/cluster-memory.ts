@@ -117,13 +117,13 @@ function findStateFolder(env: Env): string | undefined {
 }
 
 /** Maximum number of parent folders that are created too: `~/.local/state`. */
-const ABOVE = 3;
+const MAX_CREATED_PARENTS = 3;
 
 /**
  * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
  * folders.
  */
-function makeFolder(path: string, above = ABOVE): void {
+function makeFolder(path: string, above = MAX_CREATED_PARENTS): void {
   try {
     mkdirSync(path, { mode: 0o755 });
   } catch (error) {

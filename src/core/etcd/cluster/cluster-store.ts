@@ -1,5 +1,5 @@
 import { clean, quoteText } from "../../base/text.ts";
-import { listenForAbort, mapAtMost, OVER, sleepUntilLate } from "../../base/wait.ts";
+import { listenForAbort, mapAtMost, NO_LONGER_NEEDED, sleepUntilLate } from "../../base/wait.ts";
 import type { KeyRange, Op, Txn, WatchBatch, WatchRequest } from "../../protocol/txn.ts";
 import type { Failover } from "../failover.ts";
 import type { LoginShare } from "../login.ts";
@@ -258,7 +258,7 @@ async function readMemberStatus(
     if (error instanceof StoreError) return { endpoint, ok: false, error };
     throw error;
   } finally {
-    done.abort(OVER);
+    done.abort(NO_LONGER_NEEDED);
   }
 }
 
@@ -279,7 +279,7 @@ async function askStatus(member: Member, token: string | undefined, signal: Abor
 const MOST_AT_ONCE = 8;
 
 /** Maximum number of keys named in a message; the rest are only counted. */
-const NAMED = 2;
+const MAX_NAMED_KEYS = 2;
 
 /** The keys that a call reads and writes. */
 interface KeyAccess {
@@ -324,6 +324,6 @@ function explainDenied(error: unknown, user: string | undefined, { reads, writes
 
 function listKeys(keys: readonly string[]): string {
   const distinct = [...new Set(keys)];
-  const more = distinct.length > NAMED ? [`${distinct.length - NAMED} more keys`] : [];
-  return [...distinct.slice(0, NAMED).map((key) => clean(key, 120)), ...more].join(" and ");
+  const more = distinct.length > MAX_NAMED_KEYS ? [`${distinct.length - MAX_NAMED_KEYS} more keys`] : [];
+  return [...distinct.slice(0, MAX_NAMED_KEYS).map((key) => clean(key, 120)), ...more].join(" and ");
 }

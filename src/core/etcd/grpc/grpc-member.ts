@@ -194,7 +194,7 @@ async function* readResponses(
 }
 
 /** Codes that gRPC sets locally, without a response from the server: cancelled, deadline exceeded, unavailable. */
-const LOCAL = new Set([1, 4, 14]);
+const LOCAL_CODES = new Set([1, 4, 14]);
 
 type GrpcPackage = Pick<typeof import("@grpc/grpc-js"), "InterceptingCall">;
 
@@ -271,7 +271,7 @@ class CallInterceptor {
             },
             onReceiveStatus: (status, pass) => {
               this.#status = status;
-              if (!LOCAL.has(status.code)) this.#onReceived();
+              if (!LOCAL_CODES.has(status.code)) this.#onReceived();
               // etcd3 repeats a call without end when it recognizes this text for a stale token, so replace the text.
               const details = status.details.replace("invalid auth token", "stale auth token");
               pass({ ...status, details });

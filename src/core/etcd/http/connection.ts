@@ -123,7 +123,7 @@ export class Connection {
   }
 }
 
-const CLOSED = "the connection to etcd was closed";
+const CLOSED_MESSAGE = "the connection to etcd was closed";
 
 /** Connections to one member, idle and in use. */
 export class ConnectionPool {
@@ -157,7 +157,7 @@ export class ConnectionPool {
 
   /** Closes all connections. Requests in flight fail. */
   close(): void {
-    for (const connection of [...this.#all]) connection.destroy(new Error(CLOSED));
+    for (const connection of [...this.#all]) connection.destroy(new Error(CLOSED_MESSAGE));
   }
 
   #open(): Connection {
@@ -178,8 +178,8 @@ export class ConnectionPool {
 /** Maximum length of a response head, of a trailer line and of all trailers, bytes. */
 const HEAD_MAX = 16_384;
 const SIZE_LINE_MAX = 1_024;
-const EMPTY: Buffer = Buffer.alloc(0);
-const GAP = "\r\n";
+const NO_BYTES: Buffer = Buffer.alloc(0);
+const LINE_END = "\r\n";
 
 /** The received bytes are not a valid HTTP/1.1 response; with `ENOTHTTP`, not HTTP at all. */
 export class HttpFault extends Error {
@@ -200,7 +200,7 @@ export class HttpFault extends Error {
 export class HttpResponseReader {
   #status = 0;
   #state: "head" | "size" | "data" | "gap" | "trailer" | "rest" | "done" = "head";
-  #held = EMPTY;
+  #held = NO_BYTES;
   /** Remaining bytes of the body or of the current chunk. */
   #left = 0;
   #isChunked = false;
@@ -248,7 +248,7 @@ export class HttpResponseReader {
       case "size":
         return this.#parseLine(bytes, SIZE_LINE_MAX, (line) => this.#parseChunkSize(line));
       case "gap":
-        return this.#parseLine(bytes, GAP.length, (line) => this.#checkChunkEnd(line));
+        return this.#parseLine(bytes, LINE_END.length, (line) => this.#checkChunkEnd(line));
       case "trailer":
         return this.#parseLine(bytes, HEAD_MAX, (line) => this.#parseTrailer(line));
       case "data":
@@ -298,11 +298,11 @@ export class HttpResponseReader {
   }
 
   #parseLine(bytes: Buffer, most: number, take: (line: string) => void): number {
-    const end = bytes.indexOf(GAP);
+    const end = bytes.indexOf(LINE_END);
     if (end < 0 ? bytes.length > most : end > most) throw createHttpFault("a line in it is too long");
     if (end < 0) return 0;
     take(bytes.toString("latin1", 0, end));
-    return end + GAP.length;
+    return end + LINE_END.length;
   }
 
   #parseChunkSize(line: string): void {

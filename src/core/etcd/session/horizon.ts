@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { computeSafetyMargin } from "../../config/ttl.ts";
 
 /**
@@ -164,6 +164,6 @@ export class Horizon {
     const moved = this.#moved;
     this.#moved = new AbortController();
     this.#listener.onShortened(this.#movedBackBy);
-    moved.abort(OVER);
+    moved.abort(NO_LONGER_NEEDED);
   }
 }

@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
-import { OVER, raceAbort } from "../../base/wait.ts";
+import { NO_LONGER_NEEDED, raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable, retryUnavailable } from "../retry.ts";
 import { type Store, StoreError } from "../store.ts";
@@ -223,7 +223,7 @@ export class Session {
 
   /** Stops renewing. The session remains until it expires. */
   stopRenewing(): void {
-    this.#stop.abort(OVER);
+    this.#stop.abort(NO_LONGER_NEEDED);
   }
 
   /** Ends the session and every key on it. @param until  instant until which an unreachable etcd is retried */

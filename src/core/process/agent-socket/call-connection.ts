@@ -140,7 +140,7 @@ export interface TrafficLimits {
 }
 
 /** The costs of a frame and of a connection, as numbers of bytes that take as long to handle. */
-const [FRAME_COST, CONNECTION_COST] = [4 * 1024, 8 * 1024];
+const [FRAME_COST_BYTES, CONNECTION_COST_BYTES] = [4 * 1024, 8 * 1024];
 /** Shortest pause, ms: stopping and continuing thousands of connections takes time too. */
 const PAUSE_MIN_MS = 250;
 
@@ -173,7 +173,7 @@ export class UserTraffic {
   }
 
   chargeConnection(): void {
-    this.#charge(CONNECTION_COST);
+    this.#charge(CONNECTION_COST_BYTES);
   }
 
   remove(connection: CallConnection): void {
@@ -181,7 +181,7 @@ export class UserTraffic {
   }
 
   chargeFrames(count: number, bytes: number): void {
-    this.#charge(count * FRAME_COST + bytes);
+    this.#charge(count * FRAME_COST_BYTES + bytes);
   }
 
   #charge(bytes: number): void {

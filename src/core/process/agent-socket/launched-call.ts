@@ -211,7 +211,7 @@ type VersionAnswer =
   | { kind: "silent"; reason: string };
 
 /** Time limit for the whole answer, ms. */
-const PATIENCE = 2_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 
 /** Asks the agent behind a socket for its version, with a call as a launcher sends it. Never rejects. */
 export async function askAgentVersion(path: string): Promise<VersionAnswer> {
@@ -235,7 +235,7 @@ function readAnswer(socket: Socket, addon: PeerAddon): Promise<VersionAnswer> {
     if (kind === AGENT_REQUEST.declined) resolve({ kind: "declined", reason: block.toString(), uid });
     if (kind === AGENT_REQUEST.end) resolve({ kind: "answered", version: version.trim(), uid });
   };
-  const timer = setTimeout(() => fail(`no answer within ${PATIENCE / 1000}s`), PATIENCE);
+  const timer = setTimeout(() => fail(`no answer within ${ANSWER_TIMEOUT_MS / 1000}s`), ANSWER_TIMEOUT_MS);
   socket.on("connect", () => {
     try {
       uid = addon.readPeer(socket).uid;

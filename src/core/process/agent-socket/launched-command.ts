@@ -183,10 +183,10 @@ function parseExitCode(status: bigint): number | undefined {
 }
 
 /** Where cgroups of version 2 are mounted, as in guardian/cgroup.c. */
-const MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+const CGROUP_MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 const CGROUP2_MAGIC = 0x63677270;
 /** The names that guardians give to the cgroups of their commands (guardian/abandoned-cgroups.c). */
-const NAME = /^signalbox-[0-9a-f]+-\d+-\d+$/;
+const CGROUP_NAME = /^signalbox-[0-9a-f]+-\d+-\d+$/;
 
 /**
  * Checks the path of a command's cgroup that a guardian reports: it must be a cgroup below the guardian's own, with a
@@ -196,10 +196,10 @@ const NAME = /^signalbox-[0-9a-f]+-\d+-\d+$/;
 export function findGuardedCgroup(path: string, guardian: number, uid: number): string {
   const slash = path.lastIndexOf("/");
   const parent = path.slice(0, slash);
-  if (!NAME.test(path.slice(slash + 1)) || parent.split("/").includes("..")) return "";
+  if (!CGROUP_NAME.test(path.slice(slash + 1)) || parent.split("/").includes("..")) return "";
   const home = readHome(guardian);
   const isBelow =
-    home !== undefined && MOUNTS.some((mount) => parent === `${mount}${home}` && isCgroup2(mount));
+    home !== undefined && CGROUP_MOUNTS.some((mount) => parent === `${mount}${home}` && isCgroup2(mount));
   return isBelow && isOwnDirectory(path, uid) ? path : "";
 }
 

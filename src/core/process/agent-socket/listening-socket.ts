@@ -18,7 +18,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { createFolder } from "../create-folder.ts";
 
 /** Maximum number of connections that wait to be accepted: all jobs of a minute may start at once. */
-const BACKLOG = 4096;
+const MAX_UNACCEPTED = 4096;
 
 /** Whether launchers can find a socket. `restored`: its path was just restored. `lost`: they cannot, for this reason. */
 export type PathCheck = { state: "found" | "restored" } | { state: "lost"; path: string; why: string };
@@ -119,7 +119,7 @@ export class ListeningSocket {
     const server = createServer({ pauseOnConnect: true }, this.#onConnection);
     try {
       const listening = once(server, "listening"); // rejects with an error
-      server.listen({ ...target, backlog: BACKLOG });
+      server.listen({ ...target, backlog: MAX_UNACCEPTED });
       await listening;
     } catch (error) {
       server.close();

@@ -67,7 +67,7 @@ function readDescriptor(socket: Socket): number {
 /** Largest plausible difference between two readings of the same boot-time clock, ms. */
 const CLOCK_TOLERANCE_MS = 10_000;
 /** Maximum number of ancestors to follow. */
-const GENERATIONS = 32;
+const MAX_ANCESTORS = 32;
 
 /**
  * Checks that the caller sees the same process ids, the same clock and the same files as this process.
@@ -136,7 +136,7 @@ function isGuardianOf(launcher: number, pid: number): boolean {
 
 /** Whether a process is a descendant of another one, as /proc shows it now. */
 export function hasAncestor({ parent }: ProcessStatus, ancestor: number): boolean {
-  for (let at = parent, count = 0; at > 0 && count < GENERATIONS; count++) {
+  for (let at = parent, count = 0; at > 0 && count < MAX_ANCESTORS; count++) {
     if (at === ancestor) return true;
     at = readProcess(at)?.parent ?? 0;
   }

@@ -173,14 +173,14 @@ export interface SocketLimits {
   callMs: number;
 }
 
-const MIB = 1024 * 1024;
-const LIMITS: SocketLimits = {
+const MIB_BYTES = 1024 * 1024;
+const SOCKET_LIMITS: SocketLimits = {
   connections: Math.floor(readDescriptorLimit() * 0.75), // etcd, /proc and files need descriptors too
   user: {
     connections: 4096,
     unfinished: 64,
-    bytes: 64 * MIB,
-    traffic: { burst: 64 * MIB, rate: 8 * MIB }, // a thousand calls at once, and their commands
+    bytes: 64 * MIB_BYTES,
+    traffic: { burst: 64 * MIB_BYTES, rate: 8 * MIB_BYTES }, // a thousand calls at once, and their commands
   },
   callMs: 5_000,
 };
@@ -209,7 +209,7 @@ interface SocketServerOptions {
  */
 export async function startSocketServer(
   port: ThreadPort,
-  { address, addon, isServed, limits = LIMITS }: SocketServerOptions,
+  { address, addon, isServed, limits = SOCKET_LIMITS }: SocketServerOptions,
 ): Promise<void> {
   // Posts once for all connections that were read in this turn, and after writes of this turn.
   const outbox = new Outbox<SocketNews>(port, setImmediate);

@@ -37,9 +37,9 @@ export class GuardedProcess extends NativeGuardedCommand<GuardianProcess> {
 }
 
 /** Node's replacement for bytes that are not valid UTF-8. */
-const REPLACEMENT = "\ufffd";
-const EQUALS = 0x3d;
-const NUL = Buffer.from([0]);
+const REPLACEMENT_CHARACTER = "\ufffd";
+const EQUALS_BYTE = 0x3d;
+const NUL_BYTE = Buffer.from([0]);
 
 /** This process's environment at its start. */
 export interface InitialEnvironment {
@@ -71,17 +71,17 @@ export function splitEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   initial: InitialEnvironment = own,
 ): SplitEnvironment {
-  const isSpoiled = (text: string | undefined) => text?.includes(REPLACEMENT) === true;
+  const isSpoiled = (text: string | undefined) => text?.includes(REPLACEMENT_CHARACTER) === true;
   const text = { ...env };
   if (!Object.values(env).some(isSpoiled) && !initial.listNames().some(isSpoiled))
     return { text, raw: Buffer.alloc(0) };
   const entries = splitEntries(initial.readBytes()).filter((entry) => isRaw(entry, env));
-  for (const entry of entries) delete text[entry.toString("utf8", 0, entry.indexOf(EQUALS))];
-  return { text, raw: Buffer.concat(entries.flatMap((entry) => [entry, NUL])) };
+  for (const entry of entries) delete text[entry.toString("utf8", 0, entry.indexOf(EQUALS_BYTE))];
+  return { text, raw: Buffer.concat(entries.flatMap((entry) => [entry, NUL_BYTE])) };
 }
 
 function isRaw(entry: Buffer, env: Readonly<Record<string, string | undefined>>): boolean {
-  const equals = entry.indexOf(EQUALS);
+  const equals = entry.indexOf(EQUALS_BYTE);
   if (equals < 1 || isUtf8(entry)) return false;
   const [name, value] = [entry.subarray(0, equals), entry.toString("utf8", equals + 1)];
   return !isUtf8(name) || env[name.toString()] === value; // signalbox never sets a name that is not valid UTF-8

@@ -3,14 +3,14 @@ import { getSystemErrorMap } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { findCommandHint } from "../../base/shell.ts";
-import { OVER } from "../../base/wait.ts";
+import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { killOrphans } from "./orphans.ts";
 import {
   decodeProcessStartTimes,
-  EXITED,
+  EXITED_BITS,
   encodeEnvironmentBlock,
   encodeFrame,
   encodeWords,
@@ -19,7 +19,7 @@ import {
   GUARDIAN_EXIT,
   GUARDIAN_REQUEST,
   type ProcessStartTimes,
-  REFUSED,
+  REFUSED_CODES,
   WIRE_VERSION,
 } from "./wire.ts";
 
@@ -30,13 +30,13 @@ export function parseCommandExit(frame: Frame): CommandExit {
   return {
     code: signal === 0 ? (status >> 8) & 0xff : undefined,
     signal: signal === 0 ? undefined : signal,
-    terminated: (frame.b & EXITED.terminated) !== 0n,
-    leftovers: (frame.b & EXITED.leftovers) !== 0n,
+    terminated: (frame.b & EXITED_BITS.terminated) !== 0n,
+    leftovers: (frame.b & EXITED_BITS.leftovers) !== 0n,
   };
 }
 
 /** The exit of a command that was killed together with its guardian. */
-export const KILLED: CommandExit = {
+export const KILLED_EXIT: CommandExit = {
   code: undefined,
   signal: constants.signals.SIGKILL,
   terminated: true,
@@ -60,12 +60,12 @@ function createExecError(file: string, errno: number): SignalboxError {
  * defects in signalbox.
  */
 function createStartError(file: string, reason: bigint): SignalboxError {
-  if (reason === REFUSED.tooLate)
+  if (reason === REFUSED_CODES.tooLate)
     return new SignalboxError(
       EXIT.lost,
       `"${file}" was not started: its deadline had passed, or its termination was requested`,
     );
-  const why = reason === REFUSED.unarmed ? "no deadline was armed" : "it was started before";
+  const why = reason === REFUSED_CODES.unarmed ? "no deadline was armed" : "it was started before";
   return new SignalboxError(EXIT.internal, `"${file}" was not started: ${why}`);
 }
 
@@ -95,7 +95,7 @@ function createUnfitGuardianError(code: number | undefined): SignalboxError {
 }
 
 /** Delay after which the runner acts if the guardian has not, ms: the guardian needs some time to kill. */
-const PATIENCE = 250;
+const GUARDIAN_TIMEOUT_MS = 250;
 /** Time after which a guardian without an answer counts as stopped, ms. */
 const ANSWERS_WITHIN = 500;
 /** Interval between pings while the guardian answers but cannot kill a process yet, ms. */
@@ -126,7 +126,7 @@ export class GuardianWatchdog {
     const isEarlier = killAt < this.#killAt;
     this.#killAt = killAt;
     if (!isEarlier || this.#isOver) return;
-    this.#round.abort(OVER);
+    this.#round.abort(NO_LONGER_NEEDED);
     this.#round = new AbortController();
     void this.#enforce(this.#round.signal).catch(() => {}); // stopped, or replaced by an earlier instant
   }
@@ -139,7 +139,7 @@ export class GuardianWatchdog {
   /** Call it when no process is left, or when the remaining ones may continue. */
   stop(): void {
     this.#isOver = true;
-    this.#round.abort(OVER);
+    this.#round.abort(NO_LONGER_NEEDED);
   }
 
   async #enforce(signal: AbortSignal): Promise<void> {
@@ -158,7 +158,7 @@ export class GuardianWatchdog {
   async #waitUntilDue(signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
     for (;;) {
-      const left = this.#killAt + PATIENCE - clock.now();
+      const left = this.#killAt + GUARDIAN_TIMEOUT_MS - clock.now();
       if (left <= 0) return;
       await clock.sleep(left, signal);
     }
@@ -398,7 +398,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     else if (code === undefined) this.#cgroup.remove();
     this.#started.reject(lost);
     if (code === GUARDIAN_EXIT.released) return;
-    if (this.#launched) this.#exited.resolve(KILLED);
+    if (this.#launched) this.#exited.resolve(KILLED_EXIT);
     this.#gone.resolve();
   }
 

@@ -37,7 +37,7 @@ const QUIET_SCANS = 10;
  * Weight of a scan in which a process ended before it could be examined: it may have been the command's, and have
  * forked.
  */
-const INCOMPLETE = 0.2;
+const INCOMPLETE_SCAN_WEIGHT = 0.2;
 
 /**
  * Kills the processes that remain when both guardians were killed at once; resolves when none is left. The command's
@@ -89,7 +89,7 @@ function killFound(mark: OrphanCriteria): number {
   }
   // A scan that misses this process could not read /proc: no descriptor was free.
   if (found > 0 || !all.some(({ pid }) => pid === process.pid)) return 0;
-  return all.length === ids.length ? 1 : INCOMPLETE;
+  return all.length === ids.length ? 1 : INCOMPLETE_SCAN_WEIGHT;
 }
 
 function hasRunId(pid: number, runId: string | undefined): boolean {

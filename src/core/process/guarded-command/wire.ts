@@ -32,9 +32,9 @@ export const GUARDIAN_EVENT = {
   pong: 73,
 } as const;
 /** Bits of EXITED's `b`. */
-export const EXITED = { leftovers: 1n, terminated: 2n } as const;
+export const EXITED_BITS = { leftovers: 1n, terminated: 2n } as const;
 /** Why a START was refused. */
-export const REFUSED = { unarmed: 1n, tooLate: 2n } as const;
+export const REFUSED_CODES = { unarmed: 1n, tooLate: 2n } as const;
 /** Exit codes of the outer guardian. Any other end has no information about the command. */
 export const GUARDIAN_EXIT = { gone: 0, released: 3, innerKilled: 4, setup: 5 } as const;
 
@@ -56,11 +56,11 @@ export function encodeFrame(kind: number, a = 0n, b = 0n, block: Uint8Array = ne
   return frame;
 }
 
-const LARGEST = 0x7fff_ffff_ffff_ffffn;
+const MAX_INT64 = 0x7fff_ffff_ffff_ffffn;
 
 function clamp(value: bigint): bigint {
-  if (value > LARGEST) return LARGEST;
-  return value < -LARGEST ? -LARGEST : value;
+  if (value > MAX_INT64) return MAX_INT64;
+  return value < -MAX_INT64 ? -MAX_INT64 : value;
 }
 
 /**
@@ -116,12 +116,12 @@ export function decodeProcessStartTimes(block: Buffer): ProcessStartTimes {
   return seen;
 }
 
-const EMPTY: Buffer = Buffer.alloc(0);
+const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /** Collects the bytes of a connection and returns complete frames. */
 export class FrameReader {
   readonly #blockMax: number;
-  #rest = EMPTY;
+  #rest = NO_BYTES;
 
   /** @param blockMax  maximum length of a block, for a sender that is not trusted */
   constructor(blockMax = Number.POSITIVE_INFINITY) {
@@ -139,7 +139,7 @@ export class FrameReader {
       frames.push(frame);
       const used = FRAME_BYTES + frame.block.length;
       // An empty view would keep the whole buffer in memory: 64 KiB for every command that waits.
-      this.#rest = used === this.#rest.length ? EMPTY : this.#rest.subarray(used);
+      this.#rest = used === this.#rest.length ? NO_BYTES : this.#rest.subarray(used);
     }
     return frames;
   }

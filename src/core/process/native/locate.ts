@@ -18,7 +18,7 @@ import { ConfigError, EXIT } from "../../base/errors.ts";
  * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output
  * folder of the build.
  */
-const PLACES = ["native", "../../../../dist/native"];
+const NATIVE_FOLDERS = ["native", "../../../../dist/native"];
 
 /** Descriptions of the native programs, for messages. */
 const PROGRAMS = {
@@ -34,7 +34,7 @@ const PROGRAMS = {
  */
 export function locateNative(name: keyof typeof PROGRAMS, folder: string = import.meta.dirname): string {
   const what = PROGRAMS[name];
-  const paths = PLACES.map((place) => join(folder, place, process.arch, name));
+  const paths = NATIVE_FOLDERS.map((place) => join(folder, place, process.arch, name));
   const found = paths.find(isExecutable);
   if (found === undefined) throw new ConfigError(explainMissing(what, paths));
   const foreign = findForeignMachine(found);
@@ -147,7 +147,7 @@ function readMounts(): { at: string; options: string[] }[] {
 }
 
 /** Names of ELF's `e_machine`. @see elf(5) */
-const NAMES: Record<number, string> = {
+const MACHINE_NAMES: Record<number, string> = {
   3: "i386",
   8: "MIPS",
   20: "PowerPC",
@@ -160,7 +160,7 @@ const NAMES: Record<number, string> = {
   258: "LoongArch",
 };
 /** Machines whose programs can run beside a Node of an architecture: a 64-bit kernel also starts 32-bit programs. */
-const STARTABLE: Partial<Record<NodeJS.Architecture, readonly number[]>> = {
+const STARTABLE_MACHINES: Partial<Record<NodeJS.Architecture, readonly number[]>> = {
   x64: [62, 3],
   ia32: [3, 62],
   arm64: [183, 40],
@@ -182,12 +182,12 @@ const BIG_ENDIAN = 2;
  */
 function findForeignMachine(path: string): string | undefined {
   const header = readStart(path, HEADER_BYTES);
-  const fitting = STARTABLE[process.arch];
+  const fitting = STARTABLE_MACHINES[process.arch];
   const isElf = header.length === HEADER_BYTES && header.toString("latin1", 0, 4) === "\x7fELF";
   if (!isElf || fitting === undefined) return undefined;
   const built = header[5] === BIG_ENDIAN ? header.readUInt16BE(18) : header.readUInt16LE(18);
   if (fitting.includes(built)) return undefined;
-  const name = NAMES[built] ?? "an unknown processor";
+  const name = MACHINE_NAMES[built] ?? "an unknown processor";
   return `it is built for ${name} (ELF machine ${built}), and this host is ${machine()} (Node: ${process.arch})`;
 }
 

@@ -8,7 +8,7 @@ import {
   type Invocation,
   SERVICE_PATH,
 } from "../../../syntax/line-commands.ts";
-import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { UNKNOWN_VALUE } from "../../../syntax/shell-parser.ts";
 import { unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import type { CheckedLine } from "./signalbox.ts";
 
@@ -66,7 +66,7 @@ function findMissing(program: string, path: string): MissingProgram | undefined 
 }
 
 function find(name: string, path: string): ProgramSearch {
-  return findProgram(name, path, (text) => text.includes(UNKNOWN));
+  return findProgram(name, path, (text) => text.includes(UNKNOWN_VALUE));
 }
 
 function describeMissing({ name, why, neededBy }: MissingProgram): string {

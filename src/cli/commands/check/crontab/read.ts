@@ -21,7 +21,7 @@ import {
   type LineCommand,
   listLineCommands,
 } from "../../../syntax/line-commands.ts";
-import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { UNKNOWN_VALUE } from "../../../syntax/shell-parser.ts";
 import { getBaseName, unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
@@ -29,7 +29,7 @@ import { judgeCommand, judgeProgram } from "./programs.ts";
 import { type CheckEnvironment, type CheckedLine, type LineReading, readSignalbox } from "./signalbox.ts";
 
 /** Kind of finding for lines that are not parsed here. */
-const UNREAD = "front-end";
+const UNREAD_KIND = "front-end";
 
 /** The text of a crontab, and its name. */
 export interface CrontabText {
@@ -46,7 +46,7 @@ export interface CrontabReading {
 }
 
 /** Kinds of findings that name no line, so that equal ones of several lines are merged. */
-const MERGED = /^(?:program|command|folder|user|characters)$/;
+const MERGED_KINDS = /^(?:program|command|folder|user|characters)$/;
 
 /** Reads every run in a crontab, and the faults that its text shows. */
 export function readJobs({ path, text, format }: CrontabText, environment: CheckEnvironment): CrontabReading {
@@ -75,7 +75,7 @@ export function readJobs({ path, text, format }: CrontabText, environment: Check
 /** Merges equal findings about several lines of one crontab into one. */
 function mergeFindings(findings: readonly Finding[]): Finding[] {
   const groups = Map.groupBy(findings, (one) =>
-    MERGED.test(one.kind) ? `${one.kind} ${one.level} ${one.detail}` : one,
+    MERGED_KINDS.test(one.kind) ? `${one.kind} ${one.level} ${one.detail}` : one,
   );
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined || others.length === 0) return first ?? [];
@@ -188,19 +188,19 @@ function readInvocation(one: Invocation, line: CheckedLine): LineReading {
   if (one.tool === "switchman") return readSwitchman(one, line);
   return {
     job: undefined,
-    findings: [createFindingBuilder(UNREAD, line.where).hint(one.tool)],
+    findings: [createFindingBuilder(UNREAD_KIND, line.where).hint(one.tool)],
   };
 }
 
 /** Merges the findings of all front-end lines into one: only `migrate crontab` parses these lines. */
 function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
-  const unread = findings.filter(({ kind }) => kind === UNREAD);
+  const unread = findings.filter(({ kind }) => kind === UNREAD_KIND);
   if (unread.length === 0) return [...findings];
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
   const detail = `${pluralize(unread.length, "line")} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
   const remedy = "to check them: signalbox migrate crontab --check FILE";
-  const told = createFindingBuilder(UNREAD, path).hint(detail, remedy);
-  return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
+  const told = createFindingBuilder(UNREAD_KIND, path).hint(detail, remedy);
+  return [told, ...findings.filter(({ kind }) => kind !== UNREAD_KIND)];
 }
 
 /** Reports a command that ends at a percent sign. */
@@ -243,7 +243,7 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
   const about = createFindingBuilder("switchman", where);
   try {
     const call = parseSwitchman(words);
-    const isPlain = (text: string | undefined) => text?.includes(UNKNOWN) !== true;
+    const isPlain = (text: string | undefined) => text?.includes(UNKNOWN_VALUE) !== true;
     const { lock, group, leases, command } = call;
     const isNamed = lock !== undefined && lock !== getBaseName(command[0] ?? "");
     const job: CrontabJob = {
@@ -262,7 +262,7 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
     const same = toSignalboxLine(call);
     const detail = isPlain(same)
       ? `as signalbox: ${same}`
-      : `as signalbox, except for parts that the shell expands: ${same.replaceAll(UNKNOWN, "$(...)")}`;
+      : `as signalbox, except for parts that the shell expands: ${same.replaceAll(UNKNOWN_VALUE, "$(...)")}`;
     return { job, findings: [about.hint(detail)] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -272,7 +272,7 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
 
 /** Commands that ask whether something exists, or create it, so that what follows may be right without it. */
 const CONDITIONS = /^(?:\[{1,2}|test|case|command|which|type|hash|mkdir|install|mount)$/;
-const WRITING = /^(?:>|>>|>\||&>|&>>|<>)$/;
+const WRITING_OPERATOR = /^(?:>|>>|>\||&>|&>>|<>)$/;
 
 /** Returns whether a line examines or creates files itself. The check does not judge the files of such a line. */
 function isConditional(commands: readonly LineCommand[]): boolean {
@@ -305,7 +305,7 @@ function findMissingTargets({ redirections }: LineCommand): string[] {
         ? [`< ${target}: the file does not exist, so the shell does not start the command`]
         : [];
     const folder = dirname(target);
-    if (!WRITING.test(operator) || !isMissing(folder)) return [];
+    if (!WRITING_OPERATOR.test(operator) || !isMissing(folder)) return [];
     return [
       `${operator} ${target}: the folder ${folder} does not exist, so the shell does not start the command`,
     ];
@@ -314,7 +314,12 @@ function findMissingTargets({ redirections }: LineCommand): string[] {
 
 /** Returns false for what only the shell knows: relative paths, patterns, unknown variables. */
 function isMissing(path: string): boolean {
-  if (!path.startsWith("/") || path.startsWith("/dev/") || path.includes(UNKNOWN) || /[*?[{]/.test(path))
+  if (
+    !path.startsWith("/") ||
+    path.startsWith("/dev/") ||
+    path.includes(UNKNOWN_VALUE) ||
+    /[*?[{]/.test(path)
+  )
     return false;
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;

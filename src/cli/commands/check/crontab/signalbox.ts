@@ -14,7 +14,7 @@ import { validateName } from "../../../../core/protocol/names.ts";
 import type { Call } from "../../../frame/command.ts";
 import { parseCall } from "../../../frame/command-line/parse-call.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
-import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { UNKNOWN_VALUE } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
 import { type RunFlags, runCommand } from "../../run/run.ts";
@@ -46,7 +46,14 @@ export interface CheckedLine extends CheckEnvironment {
 }
 
 /** Settings of the credentials. The check needs none of them, and its user may not be allowed to read them. */
-const CREDENTIALS: readonly SettingKey[] = ["user", "password", "passwordFile", "cert", "key", "cacert"];
+const CREDENTIAL_SETTINGS: readonly SettingKey[] = [
+  "user",
+  "password",
+  "passwordFile",
+  "cert",
+  "key",
+  "cacert",
+];
 
 /** Reads a `signalbox run` line with the parser and the settings that the run itself uses. */
 export function readSignalbox(invocation: Invocation, line: CheckedLine): LineReading {
@@ -60,7 +67,10 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
-      return { job: undefined, findings: [createFindingBuilder("shell", line.where).hint(UNSEEN)] };
+      return {
+        job: undefined,
+        findings: [createFindingBuilder("shell", line.where).hint(UNSEEN_OPTIONS_MESSAGE)],
+      };
     const kind = error.exitCode === EXIT.usage ? "usage" : "config";
     return {
       job: undefined,
@@ -73,7 +83,9 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
 function hideUnknownValues(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
   return words.map((word, at) =>
-    word.includes(UNKNOWN) && (end < 0 || at < end) ? word.replace(/^(--(?:wait|capture))=.*/s, "$1") : word,
+    word.includes(UNKNOWN_VALUE) && (end < 0 || at < end)
+      ? word.replace(/^(--(?:wait|capture))=.*/s, "$1")
+      : word,
   );
 }
 
@@ -90,12 +102,13 @@ function findBusyNotes(
   return [createFindingBuilder("busy", line.where).hint(detail, "add -E 0: then such a run exits with 0")];
 }
 
-const UNSEEN = "the options are known only after the shell expands them, and were not checked";
+const UNSEEN_OPTIONS_MESSAGE =
+  "the options are known only after the shell expands them, and were not checked";
 
 /** Reports whether the options contain a word that the shell may expand to several. */
 function canHideOptions(words: readonly string[]): boolean {
   const end = words.indexOf("--");
-  return words.slice(0, end < 0 ? undefined : end).includes(UNKNOWN);
+  return words.slice(0, end < 0 ? undefined : end).includes(UNKNOWN_VALUE);
 }
 
 /** Resolves the settings of the run. What cannot be read is left out and added to `notes`. */
@@ -106,12 +119,16 @@ function resolveLineConfig(
   notes: Finding[],
 ): Config {
   const known = Object.entries(settings).filter(
-    ([key, value]) => !(CREDENTIALS as string[]).includes(key) && !String(value).includes(UNKNOWN),
+    ([key, value]) =>
+      !(CREDENTIAL_SETTINGS as string[]).includes(key) && !String(value).includes(UNKNOWN_VALUE),
   );
   const home = line.home === undefined ? [] : [["HOME", line.home] as const];
   const env = [...home, ...variables];
-  const secret = CREDENTIALS.flatMap((key) => [getEnvVariableName(key), getSetting(key).etcdctl ?? ""]);
-  const plain = env.filter(([name, value]) => !secret.includes(name) && !value.includes(UNKNOWN));
+  const secret = CREDENTIAL_SETTINGS.flatMap((key) => [
+    getEnvVariableName(key),
+    getSetting(key).etcdctl ?? "",
+  ]);
+  const plain = env.filter(([name, value]) => !secret.includes(name) && !value.includes(UNKNOWN_VALUE));
   return resolveConfig({
     flags: Object.fromEntries(known),
     env: Object.fromEntries(plain),
@@ -158,7 +175,7 @@ function buildJob(call: Call<RunFlags>, { values, sources }: Config, line: Check
     locks,
     isShared: call.flags.shared === true,
     group: values.group,
-    leases: leases.filter((lease) => !lease.includes(UNKNOWN)),
+    leases: leases.filter((lease) => !lease.includes(UNKNOWN_VALUE)),
     ttl: values.ttl,
     grace: values.grace,
     command: call.command,
@@ -179,6 +196,6 @@ function parseLocks(call: Call<RunFlags>, file: string): CrontabJob["locks"] {
   if (call.flags["no-lock"]) return [];
   const names = named ?? [getBaseName(file)];
   return names
-    .filter((name) => !name.includes(UNKNOWN))
+    .filter((name) => !name.includes(UNKNOWN_VALUE))
     .map((name) => ({ name: validateName("lock", name), isNamed: named !== undefined }));
 }

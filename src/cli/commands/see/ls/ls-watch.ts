@@ -56,7 +56,7 @@ export async function watchView<R extends object>(
 }
 
 /** Characters per write. */
-const BATCH = 65_536;
+const CHARACTERS_PER_WRITE = 65_536;
 
 /** Writes one line for every row at first, then one for every row that was added, changed or removed. */
 class JsonLineOutput<R extends object> {
@@ -123,7 +123,7 @@ class JsonLineOutput<R extends object> {
     let batch = "";
     for (const line of lines) {
       batch += line;
-      if (batch.length < BATCH) continue;
+      if (batch.length < CHARACTERS_PER_WRITE) continue;
       if (!io.writeOutput(batch)) return false;
       batch = "";
     }

@@ -182,7 +182,7 @@ async function collectRows<R>(
 }
 
 /** Characters per write. */
-const BATCH = 65_536;
+const CHARACTERS_PER_WRITE = 65_536;
 
 /**
  * Writes one JSON document while the rows are read. Rows of queues come in the order of keys and are never all in
@@ -204,7 +204,7 @@ async function printRowsJson<R>(
   for await (const row of wanted) {
     batch += separator + formatJsonText(view.json.toJson(row));
     separator = ",\n";
-    if (batch.length < BATCH) continue;
+    if (batch.length < CHARACTERS_PER_WRITE) continue;
     if (!io.writeOutput(batch)) return;
     batch = "";
   }
