@@ -183,7 +183,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "what operators and programs change, with its audit record": [
         "operate/calendar-changes.ts",
         "operate/drain.ts",
-        "operate/edit-key.ts",
         "operate/import-schedules.ts",
         "operate/jobs.ts",
         "operate/operator-action.ts",
@@ -318,7 +317,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/etcd-users.ts",
         "views/event-log.ts",
         "views/event.ts",
-        "views/export-table.ts",
         "views/filter.ts",
         "views/groups.ts",
         "views/history.ts",

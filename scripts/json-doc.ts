@@ -4,12 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  KEY_CHANGE_JSON,
-  KEY_DETAIL_JSON,
-  KEYS_JSON,
-  KEYS_WITH_VALUES_JSON,
-} from "../src/cli/views/etcd-keys.ts";
+import { KEY_DETAIL_JSON, KEYS_JSON, KEYS_WITH_VALUES_JSON } from "../src/cli/views/etcd-keys.ts";
 import { MEMBERS_JSON } from "../src/cli/views/etcd-members.ts";
 import { SESSIONS_JSON } from "../src/cli/views/etcd-sessions.ts";
 import { USERS_JSON } from "../src/cli/views/etcd-users.ts";
@@ -58,7 +53,6 @@ const ETCD_DOCUMENTS: readonly JsonObject<never>[] = [
   KEYS_JSON,
   KEYS_WITH_VALUES_JSON,
   KEY_DETAIL_JSON,
-  KEY_CHANGE_JSON,
 ];
 const ETCD_PARTS = listParts(ETCD_DOCUMENTS);
 

@@ -97,7 +97,7 @@ const AUDITS: readonly Audit[] = [
     "ended, the next one was granted",
   ],
   [30, "carol", "resource", "resource db", "more for the new replica", "total 8 → 10"],
-  [28, "bob", "release", "run of lock search-index", "asked for the wrong index", "left its queues"],
+  [28, "bob", "reset", "run of lock search-index", "asked for the wrong index", "left its queues"],
   [27, "bob", "drain", "all", "etcd upgrade", "drained"],
   [26, "bob", "undrain", "all", "etcd is new", "undrained"],
   [6, "ann", "reset", "lock report-taxes", "wrong month", "ended, the next one was granted"],

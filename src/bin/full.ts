@@ -1,4 +1,3 @@
-import { replaceAliases } from "../cli/commands/registry.ts";
 import { runCommand } from "../cli/commands/run/run.ts";
 import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/frame/command.ts";
 import { reportError } from "../cli/frame/command-line/execute-command.ts";
@@ -30,12 +29,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   exec: "run -- COMMAND",
   unlock: "reset lock NAME",
   kill: "reset",
-  evict: "release",
+  evict: "reset run RUN",
+  release: "reset run RUN",
   list: "ls",
   status: "ls",
   ps: "ls",
   get: "show",
   describe: "show",
+  raw: "show KIND NAME --raw",
   ui: "console",
   tui: "console",
   top: "console",
@@ -44,7 +45,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   schedules: "ls schedules",
   add: "schedule add",
   setup: "init",
+  whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
+  history: "ls history",
+  stats: "ls statistics",
+  collisions: "schedule lint --collisions",
   audit: "ls audit",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
@@ -54,8 +59,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** All commands except `signalbox run …`, which has its own bundle. */
 launch(runOther);
 
-async function runOther(given: readonly string[], io: CommandIo): Promise<number> {
-  const argv = replaceAliases(given);
+async function runOther(argv: readonly string[], io: CommandIo): Promise<number> {
   const [first = "", second = ""] = argv;
   if (["", "help", "--help", "-h"].includes(first)) return printHelp(argv.slice(1), io);
   if (["version", "--version", "-V"].includes(first)) {
@@ -91,9 +95,8 @@ function createOptionError(argv: readonly string[]): UsageError {
 /** `signalbox help [COMMAND|TOPIC]`. */
 async function printHelp(argv: readonly string[], io: CommandIo): Promise<number> {
   const topic = argv.join(" ");
-  const current = replaceAliases(argv).join(" ");
   const columns = computeHelpWidth(io.terminal);
-  const wanted = ALL_COMMANDS.find(({ id }) => id === topic || current.startsWith(`${id} `));
+  const wanted = ALL_COMMANDS.find(({ id }) => id === topic);
   if (wanted !== undefined) return runCommandLine(wanted, ["--help"], io);
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
   if (["", "help", "version"].includes(topic)) io.writeOutput(renderProgramHelp(ALL_COMMANDS, columns));

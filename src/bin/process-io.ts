@@ -61,7 +61,6 @@ export const processIo: CommandIo = {
     };
   },
   readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
-  readInputBytes: async () => (await import("node:stream/consumers")).buffer(process.stdin),
   terminal,
 };
 

@@ -3,15 +3,7 @@ import { isHolding } from "../core/protocol/admission.ts";
 import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
 import { findNamedQueue, type Snapshot } from "../site/state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";
-import type { ConsoleJob } from "./data/jobs.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
-import {
-  formatDesktopNotification,
-  formatProgress,
-  formatWindowTitle,
-  POP_TITLE,
-  PUSH_TITLE,
-} from "./terminal/output-sequences.ts";
 
 /** Minimum time between two notifications, ms. Changes in between are reported together. */
 const NOTIFICATION_PAUSE_MS = 2_000;
@@ -120,118 +112,7 @@ function describeQueue(
   };
 }
 
-/** Notifies the user of changes, even if the terminal is not visible. */
-export class AlertNotifier {
-  readonly #options: NotifierOptions;
-  /** Number of changes since the user last pressed a key. */
-  #unseen = 0;
-
-  constructor(options: NotifierOptions) {
-    this.#options = options;
-  }
-
-  notify({ text, changes }: AlertNews): void {
-    const { write, channels, name, sign } = this.#options;
-    const { bell, desktop, title } = channels;
-    const push = title && this.#unseen === 0 ? PUSH_TITLE : "";
-    this.#unseen += changes.length;
-    const news = `${sign}${this.#unseen} news - signalbox ${name}`;
-    const all = [
-      ...(title ? [push, formatWindowTitle(news)] : []),
-      ...(desktop ? [formatDesktopNotification(text)] : []),
-      ...(bell ? ["\x07"] : []),
-    ].join("");
-    if (all !== "") write(all);
-  }
-
-  /** Restores the title: the user has seen the changes, or leaves the console. */
-  restoreTitle(): void {
-    const { write, channels } = this.#options;
-    if (this.#unseen > 0 && channels.title) write(POP_TITLE);
-    this.#unseen = 0;
-  }
-}
-
-interface NotifierOptions {
-  write(text: string): void;
-  channels: NotificationChannels;
-  /** The name of the cluster, for the title. */
-  name: string;
-  sign: string;
-}
-
-/** The ways to notify a user who is not looking at the terminal. */
-interface NotificationChannels {
-  bell: boolean;
-  desktop: boolean;
-  title: boolean;
-}
-
-type NotifySetting = "all" | "bell" | "desktop" | "title" | "off";
-
-/** Returns the channels that are wanted and that the terminal is known to handle. */
-export function chooseChannels(
-  ways: readonly NotifySetting[],
-  term: string | undefined,
-  isPlain: boolean,
-): NotificationChannels {
-  const isSimple = isPlain || isSimpleTerminal(term);
-  const wants = (way: NotifySetting) => ways.includes("all") || ways.includes(way);
-  return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
-}
-
 /** Whether a terminal may print sequences that it does not know instead of ignoring them. */
 export function isSimpleTerminal(term: string | undefined): boolean {
   return term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
-}
-
-/** Run time after which the progress of a job is shown, ms. The user sees the end of shorter jobs anyway. */
-const MIN_SHOWN_RUN_TIME_MS = 1_000;
-
-const NO_PROGRESS = "0";
-
-/** Shows the progress of the jobs, and whether one has failed, in the tab or task bar of the terminal. */
-export class ProgressNotifier {
-  readonly #write: (text: string) => void;
-  readonly #isWanted: boolean;
-  #shown = NO_PROGRESS;
-  /** When the user last pressed a key, ms since the epoch. The user knows of failures before that. */
-  #seenAt = 0;
-
-  constructor(write: (text: string) => void, { isWanted }: { isWanted: boolean }) {
-    this.#write = write;
-    this.#isWanted = isWanted;
-  }
-
-  /** @param wall  ms since the epoch */
-  show(jobs: readonly ConsoleJob[], wall: number): void {
-    this.#set(describeProgress(jobs, wall, this.#seenAt));
-  }
-
-  /** Call it when the user has seen the failures so far. */
-  acknowledge(wall: number): void {
-    this.#seenAt = wall;
-  }
-
-  clear(): void {
-    this.#set(NO_PROGRESS);
-  }
-
-  #set(state: string): void {
-    if (state === this.#shown || !this.#isWanted) return;
-    this.#shown = state;
-    this.#write(formatProgress(state));
-  }
-}
-
-/** Returns the state and percentage of OSC 9;4: `1;40`, `3` without a known size, `2;100` for a failure, `0` for nothing. */
-export function describeProgress(jobs: readonly ConsoleJob[], wall: number, seenAt: number): string {
-  const long = jobs.filter(({ startedAt, endedAt = wall }) => endedAt - startedAt >= MIN_SHOWN_RUN_TIME_MS);
-  const running = long.filter(({ code }) => code === undefined);
-  const parts = running.map(({ progress }) => progress);
-  if (parts.includes(undefined)) return "3";
-  if (running.length > 0)
-    return `1;${Math.round((100 * parts.reduce<number>((sum, part = 0) => sum + part, 0)) / parts.length)}`;
-  const hasFailed = long.some(({ code, endedAt = 0 }) => code !== 0 && endedAt > seenAt);
-  return hasFailed ? "2;100" : NO_PROGRESS;
 }

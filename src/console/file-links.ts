@@ -38,7 +38,6 @@ export class FileLinks {
   readonly #host: string;
   /** Links by the name of the page. The name itself, if there is no such file. */
   readonly #pages = new Map<string, string>();
-  #written: { text: string; link: string } | undefined;
 
   /** @param folder  the one that contains `docs/` @param host  the host of the files: the terminal may be on another one */
   constructor(folder: string, host: string) {
@@ -46,16 +45,9 @@ export class FileLinks {
     this.#host = host;
   }
 
-  /** Makes the path of a file that the console has written a link. @param text  as it is shown */
-  setWritten(text: string, path: string): void {
-    this.#written = { text, link: this.#format(text, path) };
-  }
-
   /** @param output  a frame, or changes of one */
   link(output: string): string {
-    const { text, link } = this.#written ?? {};
-    const linked = text && link ? output.replaceAll(text, () => link) : output;
-    return linked.replace(PAGE, (page) => this.#linkPage(page));
+    return output.replace(PAGE, (page) => this.#linkPage(page));
   }
 
   #linkPage(page: string): string {

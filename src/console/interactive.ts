@@ -1,10 +1,9 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
-import { cleanToWidth } from "../core/base/display-width.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
-import { AlertNotifier, chooseChannels, isSimpleTerminal, ProgressNotifier } from "./alerts.ts";
+import { isSimpleTerminal } from "./alerts.ts";
 import { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./data/context-list.ts";
 import { type Display, PlainDisplay, ScreenDisplay } from "./display.tsx";
@@ -53,8 +52,8 @@ export class InteractiveConsole {
   /** Undefined if the terminal would not understand queries, and for plain lines. */
   readonly #query: TerminalQuery | undefined;
   #isAnswerExpected = false;
-  readonly #notifier: AlertNotifier;
-  readonly #progress: ProgressNotifier;
+  /** Rings the terminal's bell, which every terminal understands. */
+  readonly #ringBell: () => void;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
   /** Whether anything but the state of overlays has changed since the last rendering. */
@@ -88,15 +87,9 @@ export class InteractiveConsole {
       : new ScreenDisplay(io, { mouse: context.settings.mouse, scheme: about.background, onDefect });
     this.#app = this.#createApp({ call, context });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    const channels = chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true);
-    const write = (text: string) => void io.writeOutput(text);
-    this.#progress = new ProgressNotifier(write, { isWanted: channels.desktop });
-    this.#notifier = new AlertNotifier({
-      write,
-      channels,
-      name: cleanToWidth(context.settings.prefix, 40),
-      sign: this.#app.theme.signs.marks.held,
-    });
+    this.#ringBell = () => {
+      if (context.settings.notify) io.writeOutput("\x07");
+    };
     this.#terminal = this.#createTerminalSession(io, loan);
   }
 
@@ -219,8 +212,6 @@ export class InteractiveConsole {
         this.#repaint();
       },
       onGiven: () => {
-        this.#notifier.restoreTitle();
-        this.#progress.clear();
         this.#display.end();
         this.#writer?.flush();
         discardAnswers(this.#shownQuery.openQuestions);
@@ -251,8 +242,6 @@ export class InteractiveConsole {
   }
 
   #handleInput(event: InputEvent): void {
-    this.#notifier.restoreTitle();
-    this.#progress.acknowledge(this.#app.getPresentTime());
     if (this.#isDue) this.#catchUpWithKeys();
     dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
     if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
@@ -276,8 +265,7 @@ export class InteractiveConsole {
   #paint(): void {
     if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
     const news = this.#app.noticeChanges();
-    if (news !== undefined) this.#notifier.notify(news);
-    this.#progress.show(this.#app.jobs.list, this.#app.getPresentTime());
+    if (news !== undefined) this.#ringBell();
     const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);

@@ -60,7 +60,7 @@ export interface ScheduleFields {
   deadline?: Duration;
   /** A run is ended after this time. Default: no limit. */
   timeout?: Duration;
-  /** How long a run should take: `5s..20m`, `5s..`, `..20m`, or `auto`: up to twice as long as usual. Default: any time. */
+  /** How long a run should take: `5s..20m`, `5s..`, or `..20m`. Default: any time. */
   expect?: string;
   /** Pause before the first retry after a failure; doubled for each further one, up to an hour. Default: 30 s. */
   backoff?: Duration;

@@ -11,50 +11,17 @@ export const DEVIATIONS = ["overrun", "too-short"] as const;
 /** How a run deviates from what was expected: it takes longer, or has succeeded sooner. */
 export type Deviation = (typeof DEVIATIONS)[number];
 
-// Definitions and states are not imported: they use what is here.
-
-/** The part of a definition that says how long a run should take. */
+/** The part of a definition that says how long a run should take. Definitions are not imported: they use what is here. */
 interface Expecting {
   expect?: string;
 }
 
-/** The part of a state that says how long a success usually takes, ms. */
-interface Usual {
-  usual?: number;
-}
-
-/** The part of an outcome that says how long it took. Instants in ms since the epoch. */
-interface Timed {
-  result: string;
-  startedAt?: number;
-  endedAt: number;
-}
-
-/** An upper bound that follows from the runs before. */
-const AUTO_BOUND = "auto";
-/** Number of outcomes that `auto` looks at, and how many of them must be successes. */
-const MAX_EXAMINED_OUTCOMES = 20;
-const MIN_SUCCESSES = 5;
-/** A run takes at most this many times the usual duration, and `auto` expects no less than this, ms. */
-const USUAL_DURATION_FACTOR = 2;
-const SHORTEST_BOUND = 10_000;
-
-/** Finds what prevents an expectation from having an effect. @param keep  number of outcomes that are kept */
-export function findExpectationNote(
-  expect: string | undefined,
-  keep = MAX_EXAMINED_OUTCOMES,
-): string | undefined {
-  if (expect !== AUTO_BOUND || keep >= MIN_SUCCESSES) return undefined;
-  return `"expect" ${AUTO_BOUND} needs ${MIN_SUCCESSES} successes, but only ${keep} outcomes are kept: it has no effect; set "keep" to ${MIN_SUCCESSES} or more`;
-}
-
-/** Parses `5s..20m`, `5s..`, `..20m`, or `auto`, which has no bounds of its own. */
+/** Parses `5s..20m`, `5s..` or `..20m`. */
 function parseExpectation(text: string): ParseResult<Expectation> {
-  if (text === AUTO_BOUND) return { value: {} };
   const [, from = "", to = ""] = /^(.*?)\.\.(.*)$/s.exec(text) ?? [];
   if (from === "" && to === "")
     return {
-      fault: `${quoteText(text)} does not say how long a run takes; write 5s..20m, 5s.. (at least), ..20m (at most), or ${AUTO_BOUND}`,
+      fault: `${quoteText(text)} does not say how long a run takes; write 5s..20m, 5s.. (at least), or ..20m (at most)`,
     };
   const least = parseDuration(from === "" ? "0" : from);
   const most = to === "" ? { value: Infinity } : parseDuration(to);
@@ -71,16 +38,10 @@ export function findExpectationFault(text: string): string | undefined {
   return "fault" in parsed ? parsed.fault : undefined;
 }
 
-/** Returns how long a run of a schedule should take. @param due  the state of the schedule; of the host, if each has one */
-export function getExpectation({ expect }: Expecting, due: Usual | undefined): Expectation {
-  if (expect === undefined) return {};
-  if (expect !== AUTO_BOUND) {
-    const parsed = parseExpectation(expect);
-    return "value" in parsed ? parsed.value : {};
-  }
-  return due?.usual === undefined
-    ? {}
-    : { most: Math.max(SHORTEST_BOUND, USUAL_DURATION_FACTOR * due.usual) };
+/** Returns how long a run of a schedule should take. */
+export function getExpectation({ expect }: Expecting): Expectation {
+  const parsed = expect === undefined ? undefined : parseExpectation(expect);
+  return parsed !== undefined && "value" in parsed ? parsed.value : {};
 }
 
 /** Formats it for people: `5s to 20m`; undefined without bounds. */
@@ -99,27 +60,4 @@ export function findDeviation(
 ): Deviation | undefined {
   if (took > most) return "overrun";
   return result === "ok" && took < least ? "too-short" : undefined;
-}
-
-/** Writes the usual duration into the state of a schedule, if its expectation depends on it. @param runs  newest first */
-export function updateUsual<State extends Usual>(
-  { expect }: Expecting,
-  due: State,
-  runs: readonly Timed[],
-): State {
-  if (expect !== AUTO_BOUND && due.usual === undefined) return due;
-  const usual = expect === AUTO_BOUND ? computeUsual(runs) : undefined;
-  const { usual: _, ...rest } = due;
-  return { ...rest, ...(usual !== undefined && { usual }) } as State;
-}
-
-/** Returns the median duration of the last successes, ms; undefined if there are too few. */
-function computeUsual(runs: readonly Timed[]): number | undefined {
-  const durations = runs
-    .slice(0, MAX_EXAMINED_OUTCOMES)
-    .flatMap(({ result, startedAt, endedAt }) =>
-      result === "ok" && startedAt !== undefined ? [Math.max(0, endedAt - startedAt)] : [],
-    )
-    .sort((a, b) => a - b);
-  return durations.length < MIN_SUCCESSES ? undefined : durations[Math.floor((durations.length - 1) / 2)];
 }

@@ -1,8 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.ts";
+import { Alerts } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
-import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { createDrainKey, createTicketKey, NOW } from "../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
@@ -64,57 +62,4 @@ it("a watched drain is told of when it begins and when it is lifted", () => {
   const check = watch({ kind: "drain", scope: "host", name: "web1" });
   expect(check(10_000, createDrainKey("host", "web1"))).toMatch("web1: drained");
   expect(check(10_000)).toBe("drain host web1: lifted");
-});
-
-describe("notifications outside the screen", () => {
-  it("cannot be left by what comes from etcd", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 400 }), (hostile) => {
-        const text = `lock ${hostile}\x1b]0;x\x07\x9c\x1b\\\x9d52;c;AAAA\x07: held`;
-        for (const sequence of [formatDesktopNotification(text), formatWindowTitle(text)]) {
-          const inner = sequence.replaceAll(/\x1b\](?:9|777|2);([^\x00-\x1f\x7f-\x9f]*)\x1b\\/g, "");
-          expect(inner).toBe("");
-        }
-      }),
-    );
-    expect(formatDesktopNotification("4;3;100")).toContain("\x1b]9;signalbox: 4;3;100");
-  });
-
-  it("use only the ways that are wanted, and on simple terminals only the bell", () => {
-    const all = { bell: true, desktop: true, title: true };
-    const none = { bell: false, desktop: false, title: false };
-    expect(chooseChannels(["all"], "xterm-256color", false)).toEqual(all);
-    expect(chooseChannels(["off"], "xterm-256color", false)).toEqual(none);
-    expect(chooseChannels(["title"], "xterm", false)).toEqual({ ...none, title: true });
-    expect(chooseChannels(["bell", "title"], "xterm", false)).toEqual({ ...all, desktop: false });
-    expect(chooseChannels(["all"], "linux", false)).toEqual({ ...none, bell: true });
-    expect(chooseChannels(["all"], "xterm", true)).toEqual({ ...none, bell: true });
-  });
-
-  function createNotifier(channels: ReturnType<typeof chooseChannels>) {
-    const written: string[] = [];
-    const write = (text: string) => written.push(text);
-    return { written, notifier: new AlertNotifier({ write, channels, name: "/prod/", sign: "● " }) };
-  }
-
-  it("count the news in the title, and restore it once", () => {
-    const { written, notifier } = createNotifier({ bell: true, desktop: false, title: true });
-    notifier.restoreTitle();
-    notifier.notify({ text: "x", changes: ["x"] });
-    notifier.notify({ text: "2 changes, last: y", changes: ["x", "y"] });
-    notifier.restoreTitle();
-    notifier.restoreTitle();
-    expect(written).toEqual([
-      "\x1b[22;2t\x1b]2;● 1 news - signalbox /prod/\x1b\\\x07",
-      "\x1b]2;● 3 news - signalbox /prod/\x1b\\\x07",
-      "\x1b[23;2t",
-    ]);
-  });
-
-  it("are silent if all ways are off", () => {
-    const { written, notifier } = createNotifier(chooseChannels(["off"], "xterm", false));
-    notifier.notify({ text: "x", changes: ["x"] });
-    notifier.restoreTitle();
-    expect(written).toEqual([]);
-  });
 });

@@ -75,9 +75,4 @@ describe("a link", () => {
       expect(links.link(text)).toBe(text);
     },
   );
-
-  it("leads to the file that was written last, once", () => {
-    links.setWritten("/tmp/$& x", "/tmp/$& x");
-    expect(links.link("wrote /tmp/$& x")).toBe(`wrote ${link}/tmp/$&%20x\x1b\\/tmp/$& x\x1b]8;;\x1b\\`);
-  });
 });

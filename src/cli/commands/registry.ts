@@ -1,7 +1,7 @@
 import { type Command, isRowCommand, type RowCommand } from "../frame/command.ts";
 import { completion } from "../frame/completion/completion.ts";
 import { DRAIN_COMMANDS } from "./act/drain.ts";
-import { RESET_COMMANDS } from "./act/reset.ts";
+import { reset } from "./act/reset.ts";
 import { agentCommand } from "./agent.ts";
 import { RECENT_CHECKS } from "./check/check-recent.ts";
 import { checkToken } from "./check/check-token.ts";
@@ -14,7 +14,7 @@ import { pruneCommand } from "./configure/prune.ts";
 import { RESOURCE_COMMANDS } from "./configure/resource.ts";
 import { setupEtcd } from "./configure/setup-etcd.ts";
 import { importSwitchman, SITE_COMMANDS } from "./configure/site.ts";
-import { ETCD_COMMANDS, ETCD_EDITS } from "./etcd/etcd.ts";
+import { ETCD_COMMANDS } from "./etcd/etcd.ts";
 import { runCommand } from "./run/run.ts";
 import { SCHEDULE_CHANGES } from "./schedule/change.ts";
 import { hookTest } from "./schedule/hook.ts";
@@ -23,12 +23,11 @@ import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
 import { consoleCommand } from "./see/console.ts";
 import { exporter } from "./see/exporter.ts";
-import { INSIGHT_COMMANDS } from "./see/insight.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
 import { overview } from "./see/overview.ts";
-import { rawCommand } from "./see/raw.ts";
 import { SHOW_COMMANDS } from "./see/show.ts";
+import { timeline } from "./see/timeline.ts";
 
 /** All commands, in the order of the help. Those of one topic stand in its file. */
 export const COMMANDS = [
@@ -39,14 +38,12 @@ export const COMMANDS = [
   overview,
   ls,
   ...SHOW_COMMANDS,
-  rawCommand,
   ...ETCD_COMMANDS,
   logs,
-  ...INSIGHT_COMMANDS,
+  timeline,
   exporter,
-  ...RESET_COMMANDS,
+  reset,
   ...DRAIN_COMMANDS,
-  ...ETCD_EDITS,
   ...GROUP_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...SITE_COMMANDS,
@@ -80,65 +77,4 @@ export const ROW_COMMANDS: readonly DeclaredRowCommand[] = COMMANDS.filter(
 /** Whether a command acts on rows of the console's tables. */
 export function isRowCommandId(id: string): id is RowCommandId {
   return ROW_COMMANDS.some((command) => command.id === id);
-}
-
-/** Old words of commands, and the words that do the same today. What follows them on a command line is unchanged. */
-const OLD_COMMAND_WORDS: Readonly<Record<string, string>> = {
-  "group list": "ls groups",
-  "resource list": "ls resources --all",
-  "schedule list": "ls schedules",
-  "schedule show": "show schedule",
-  history: "ls history",
-  stats: "ls statistics",
-  collisions: "schedule lint --collisions",
-  "schedule import json": "apply",
-  "schedule diff json": "diff",
-  "schedule export": "export --only calendars --only schedules",
-  import: "apply",
-};
-
-/** The format that old words had without `--format`. */
-const OLD_FORMATS: Readonly<Record<string, readonly string[]>> = { "schedule export": ["--format", "json"] };
-
-/** Commands that begin with an old word. */
-const CURRENT_COMMAND_WORDS: readonly string[] = ["import switchman", "import perfectsched"];
-
-/** Options that old words had: the beginning of a filter, or another option. */
-const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "schedule list": { "--tag": "tag:" },
-  "schedule import json": { "--source": "--owner=" },
-  "schedule diff json": { "--source": "--owner=" },
-};
-
-/** Replaces old words at the start of a command line, and options that only they had. */
-export function replaceAliases(words: readonly string[]): readonly string[] {
-  if (CURRENT_COMMAND_WORDS.includes(words.slice(0, 2).join(" "))) return words;
-  for (const length of [3, 2, 1]) {
-    const alias = words.slice(0, length).join(" ");
-    if (!Object.hasOwn(OLD_COMMAND_WORDS, alias)) continue;
-    const options = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
-    const rest =
-      alias === "import" ? options.map((word) => (word === "--replace" ? "--prune" : word)) : options;
-    const hasFormat = rest.some((word) => /^--format(=|$)/.test(word));
-    return [
-      ...(OLD_COMMAND_WORDS[alias]?.split(" ") ?? []),
-      ...(hasFormat ? [] : (OLD_FORMATS[alias] ?? [])),
-      ...rest,
-    ];
-  }
-  return words;
-}
-
-function replaceOptions(words: readonly string[], options: Readonly<Record<string, string>>): string[] {
-  const replaced: string[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const [option = "", value] = (words[at] ?? "").split(/=(.*)/s);
-    const prefix = options[option];
-    if (prefix === undefined) replaced.push(words[at] ?? "");
-    else if (value === undefined) {
-      at += 1;
-      replaced.push(`${prefix}${words[at] ?? ""}`);
-    } else replaced.push(`${prefix}${value}`);
-  }
-  return replaced;
 }

@@ -20,7 +20,6 @@ export interface Flag extends ValueDeclaration {
   /** Without dashes. */
   name: string;
   short?: string;
-  aliases?: readonly string[];
   /** The name of its value in help; a flag without one is a switch. */
   value?: string;
   /** Whether the value is optional. If given, it is written as `--flag=VALUE`. */
@@ -175,13 +174,9 @@ export interface CommandIo {
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
-  /** The same as bytes, where the caller has a stream. */
-  readInputBytes?(): Promise<Uint8Array>;
   terminal: Terminal;
   /** Returns an up-to-date snapshot of everything, if the caller has one. Previews use it. */
   getSnapshot?: () => Snapshot | undefined;
-  /** Receives how many a command still waits for, if the caller shows its progress. */
-  reportRemaining?: (count: number) => void;
   /** Receives the findings of a check as they come, if the caller shows them. */
   reportFindings?: (findings: readonly Finding[]) => void;
 }
@@ -356,10 +351,9 @@ export function listFlags({ flags = [], settings = [], takesWords }: Command): F
   return [...flags, ...(takesWords ? [] : COMMON_FLAGS), ...settings.flatMap(toSettingFlag)];
 }
 
-/** Lists the spellings of a flag: `--lock`, `--lockname`, `-l`. */
-export function listSpellings({ name, aliases = [], short }: Flag): string[] {
-  const long = [name, ...aliases].map((one) => `--${one}`);
-  return short === undefined ? long : [...long, `-${short}`];
+/** Lists the spellings of a flag: `--lock`, `-l`. */
+export function listSpellings({ name, short }: Flag): string[] {
+  return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 }
 
 /** Converts a setting to its flag. A setting that is on or off takes no value. */

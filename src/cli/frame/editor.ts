@@ -89,13 +89,6 @@ export class EditorFile {
     }
   }
 
-  /** Removes the newline that editors add to a text that does not end with one. */
-  removeAddedNewline(): void {
-    const text = this.read();
-    if (text.endsWith("\n") && !this.#first.endsWith("\n"))
-      writeFileSync(this.path, text.slice(0, -1), { mode: 0o600 });
-  }
-
   /** Whether the user has changed the text. */
   get isChanged(): boolean {
     return !this.#isGone && this.read() !== this.#first;

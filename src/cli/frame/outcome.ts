@@ -2,7 +2,6 @@ import { EXIT } from "../../core/base/errors.ts";
 import type { JsonFault } from "../../core/base/json-fault.ts";
 import type { ConfigChange } from "../../core/fleet/configuration.ts";
 import type { Drain, DrainTarget } from "../../core/protocol/drain.ts";
-import type { KeyValue } from "../../core/protocol/txn.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { CalendarChange } from "../../site/operate/calendar-changes.ts";
@@ -21,7 +20,6 @@ export type OperationResult =
   | SiteResult
   | ScheduleResult
   | PruneResult
-  | KeyResult
   | FaultyDocument
   | AbandonedEdit;
 
@@ -31,12 +29,11 @@ export type OperationResult =
  */
 type CommonOutcome = "nothing" | "dry-run" | "declined" | "changed" | "done";
 
-/** Of `reset` and `release`. `asked`: the runs were asked to end, and were not waited for. */
+/** Of `reset`. `asked`: the runs were asked to end, and were not waited for. */
 export interface EvictionResult {
   kind: "eviction";
   outcome: CommonOutcome | "asked" | "timeout";
   revision: bigint;
-  action: "reset" | "release";
   /** As in the audit: `lock invoices`. */
   target: string;
   preview: EvictionPreview;
@@ -143,21 +140,6 @@ export interface PruneResult {
   vanished: readonly string[];
   /** Number of records that the settings do not keep. */
   expired: number;
-}
-
-/** A change of a key of another program. Values are binary strings. */
-export interface KeyResult {
-  kind: "key";
-  outcome: CommonOutcome;
-  revision: bigint;
-  action: "put" | "delete";
-  key: string;
-  /** The key before; if it has changed meanwhile, as it was shown. */
-  before: KeyValue | undefined;
-  /** The new value; undefined if the key is deleted. */
-  value: string | undefined;
-  /** The key as it is now, if it has changed since it was shown. */
-  now: KeyValue | undefined;
 }
 
 /** A document that cannot be imported. Nothing was changed. */

@@ -3,7 +3,6 @@ import { clean } from "../../core/base/text.ts";
 import { type Drain, formatAuditTarget } from "../../core/protocol/drain.ts";
 import type { CalendarChange } from "../../site/operate/calendar-changes.ts";
 import { type Claim, findClaimTicket } from "../../site/state/claims.ts";
-import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { formatJsonDocument } from "./json-output.ts";
@@ -84,8 +83,6 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       const { revision, outcome: end, audit, hosts, vanished, expired } = result;
       return { revision, outcome: PRUNE_ENDS[end], audit, hosts, vanished, expired };
     }
-    case "key":
-      return KEY_CHANGE_JSON.toJson({ ...result, messages });
     case "faulty":
       return { outcome: "faulty", faults: result.faults };
     case "abandoned":
@@ -94,13 +91,13 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
 }
 
 function toEvictionJson(
-  { revision, action, target, outcome, preview, runners }: EvictionResult,
+  { revision, target, outcome, preview, runners }: EvictionResult,
   messages: readonly string[],
 ): object {
   const { evicted, freed, next } = preview;
   return {
     revision,
-    action,
+    action: "reset",
     target,
     outcome,
     messages,

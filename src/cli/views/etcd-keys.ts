@@ -13,7 +13,6 @@ import {
   describeParts,
   describeRevision,
   describeText,
-  describeTexts,
 } from "./json.ts";
 import type { TableColumn } from "./view.ts";
 
@@ -111,118 +110,58 @@ export const KEY_DETAIL_JSON = describeObject<KeyDetail>("etcd get", "A key in e
   ),
 });
 
-/** What a change of a key did or would do. */
-interface KeyChange {
-  revision: bigint;
-  action: "put" | "delete";
-  outcome: string;
-  key: string;
-  before: KeyValue | undefined;
-  value: string | undefined;
-  now: KeyValue | undefined;
-  messages: readonly string[];
-}
-
-export const KEY_CHANGE_JSON = describeObject<KeyChange>(
-  "etcd put and etcd del",
-  "What a change of a key did, or would do with --dry-run.",
-  {
-    revision: describeRevision("etcd revision of the change, or of the read before it", "revision"),
-    action: describeChoice(["put", "delete"], "action", "action"),
-    outcome: describeChoice(
-      ["done", "dry-run", "nothing", "declined", "changed"],
-      "outcome. `changed`: nothing was done, because the key has changed since it was shown (exit code 75)",
-      "outcome",
-    ),
-    ...describeBytes<KeyChange>("key", "key", ({ key }) => key),
-    "before?": describePart(VALUED_KEY_JSON, ({ before }) => before),
-    ...describeBytes<KeyChange>("value", "new value; missing if the key is deleted", ({ value }) => value),
-    "now?": describePart(VALUED_KEY_JSON, ({ now }) => now),
-    messages: describeTexts("the same for people", "messages"),
-  },
-);
-
-/** What a key of signalbox is, and what changes it. */
-interface KeyMeaning {
-  /** A noun phrase. */
-  what: string;
-  /** Commands that change it, or who else does. */
-  changedBy: string;
-}
-
-/** Describes a key under the prefix. @returns undefined for keys of other programs */
-export function describeOwnKey(keys: Keys, key: string): KeyMeaning | undefined {
+/** Describes a key under the prefix, as a noun phrase. @returns undefined for keys of other programs */
+export function describeOwnKey(keys: Keys, key: string): string | undefined {
   return key.startsWith(keys.prefix) ? describeParsedKey(keys.parse(key)) : undefined;
 }
 
-function describeParsedKey(parsed: ParsedKey): KeyMeaning {
+function describeParsedKey(parsed: ParsedKey): string {
   switch (parsed.kind) {
     case "lock":
     case "resource":
-      return {
-        what: `ticket for ${parsed.kind} ${parsed.name} of run ${parsed.run}`,
-        changedBy: "signalbox reset, signalbox release",
-      };
+      return `ticket for ${parsed.kind} ${parsed.name} of run ${parsed.run}`;
     case "mark":
-      return {
-        what: `mark for ${parsed.of} ${parsed.name} of run ${parsed.id}`,
-        changedBy: "signalbox prune --vanished",
-      };
+      return `mark for ${parsed.of} ${parsed.name} of run ${parsed.id}`;
     case "resourceConfig":
-      return { what: `configuration of resource ${parsed.name}`, changedBy: "signalbox resource set" };
+      return `configuration of resource ${parsed.name}`;
     case "group":
-      return { what: `group ${parsed.name}`, changedBy: "signalbox group set" };
+      return `group ${parsed.name}`;
     case "calendar":
-      return { what: `calendar ${parsed.name}`, changedBy: "signalbox calendar add" };
+      return `calendar ${parsed.name}`;
     case "schema":
-      return { what: "required schema version", changedBy: "etcdctl, as docs/versioning.md says" };
+      return "required schema version";
     case "schedule":
-      return { what: `definition of schedule ${parsed.name}`, changedBy: "signalbox schedule edit" };
+      return `definition of schedule ${parsed.name}`;
     case "due":
-      return {
-        what: `next time of schedule ${parsed.name}${formatHost(parsed)}`,
-        changedBy: "signalbox schedule trigger",
-      };
+      return `next time of schedule ${parsed.name}${formatHost(parsed)}`;
     case "outcomes":
-      return {
-        what: `outcomes of schedule ${parsed.name}${formatHost(parsed)}`,
-        changedBy: "signalbox schedule bury",
-      };
+      return `outcomes of schedule ${parsed.name}${formatHost(parsed)}`;
     case "running":
-      return {
-        what: `running occurrence of schedule ${parsed.name}${formatHost(parsed)}`,
-        changedBy: "only its worker",
-      };
+      return `running occurrence of schedule ${parsed.name}${formatHost(parsed)}`;
     case "checkpoint":
-      return {
-        what: `checkpoint of an occurrence of schedule ${parsed.name}${formatHost(parsed)}`,
-        changedBy: "only its worker",
-      };
+      return `checkpoint of an occurrence of schedule ${parsed.name}${formatHost(parsed)}`;
     case "worker":
-      return { what: `worker ${parsed.name}`, changedBy: "only the worker" };
+      return `worker ${parsed.name}`;
     case "host":
-      return { what: `record of host ${parsed.name}`, changedBy: "signalbox prune --hosts AGE" };
+      return `record of host ${parsed.name}`;
     case "agentSession":
-      return { what: `session of the agent of ${parsed.name}`, changedBy: "only the agent" };
+      return `session of the agent of ${parsed.name}`;
     case "agentReport":
-      return { what: `report of the agent of ${parsed.name}`, changedBy: "only the agent" };
+      return `report of the agent of ${parsed.name}`;
     case "history":
-      return { what: `history of lock ${parsed.name}`, changedBy: "only its runs" };
+      return `history of lock ${parsed.name}`;
     case "drain":
-      return {
-        what: `drain of ${parsed.scope} ${parsed.name}`,
-        changedBy: "signalbox drain, signalbox undrain",
-      };
+      return `drain of ${parsed.scope} ${parsed.name}`;
     case "audit":
-      return { what: "record of an operator's action", changedBy: "signalbox prune --audit AGE" };
+      return "record of an operator's action";
     case "receipt":
-      return { what: "receipt of a program that adds jobs", changedBy: "only the program" };
+      return "receipt of a program that adds jobs";
     case "outputRequest":
-      return { what: `request for the output of run ${parsed.run}`, changedBy: "signalbox logs" };
+      return `request for the output of run ${parsed.run}`;
     case "outputChunk":
-      return { what: "output on its way to a viewer", changedBy: "signalbox logs" };
+      return "output on its way to a viewer";
     case "unknown":
-      return { what: "key that signalbox does not know", changedBy: "etcdctl" };
+      return "key that signalbox does not know";
   }
 }
 

@@ -52,7 +52,7 @@ export function buildSessionRows(keys: Keys, sessions: readonly SessionReading[]
       kind: judgeKind(keys, session),
       host,
       pid,
-      contents: session.keys.map((key) => ({ key, what: describeOwnKey(keys, key)?.what })),
+      contents: session.keys.map((key) => ({ key, what: describeOwnKey(keys, key) })),
     };
   });
   const getLeft = ({ time }: SessionRow) => time?.left ?? -1;

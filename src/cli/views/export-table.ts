@@ -1,7 +1,4 @@
-import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
-import type { Detail, Section } from "./detail.ts";
-import { fitText } from "./drawing.ts";
 import type { TableColumn } from "./view.ts";
 
 /** A table to write into a file. Its cells are clean. */
@@ -42,44 +39,9 @@ function formatCsvCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Formats a table as text in columns, without a limit of width. */
-export function formatTextTable({ columns, rows }: ExportTable): string {
-  const lines = [columns.map(({ title }) => title), ...rows];
-  const widths = columns.map((_, at) =>
-    lines.reduce((most, cells) => Math.max(most, computeDisplayWidth(cells[at] ?? "")), 0),
-  );
-  const padCell = (text: string, at: number) => fitText(text, widths[at] ?? 0, columns[at]?.align);
-  return lines.map((cells) => `${cells.map(padCell).join("  ").trimEnd()}\n`).join("");
-}
-
 /** Formats a table as a heading and a table of GitHub's Markdown. */
 export function formatMarkdownTable({ title, columns, rows }: ExportTable): string {
   return [`# ${escapeMarkdown(title)}`, "", ...formatTableLines(columns, rows), ""].join("\n");
-}
-
-/** Formats a detail: its facts as a list, its tables as tables, its texts as code. */
-export function formatMarkdownDetail({ heading, evidence = [], facts, sections }: Detail): string {
-  return [
-    `# ${escapeMarkdown(clean(heading))}`,
-    "",
-    ...facts.map(
-      ({ label, value }) => `- **${escapeMarkdown(clean(label))}**: ${escapeMarkdown(clean(value))}`,
-    ),
-    ...evidence.concat(sections).flatMap(formatSection),
-    "",
-  ].join("\n");
-}
-
-/** Formats lines as code, which Markdown leaves as they are. */
-export function formatMarkdownText(title: string, lines: readonly string[]): string {
-  return [`# ${escapeMarkdown(clean(title))}`, "", ...fenceLines(lines), ""].join("\n");
-}
-
-function formatSection(section: Section): string[] {
-  const title = ["", `## ${escapeMarkdown(clean(section.title))}`, ""];
-  if (section.kind === "lines") return [...title, ...fenceLines(section.lines)];
-  const rows = section.rows.map((row) => row.map(({ text }) => clean(text)));
-  return [...title, ...formatTableLines(section.columns, rows)];
 }
 
 function formatTableLines(
@@ -89,17 +51,6 @@ function formatTableLines(
   const formatRow = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
   const rule = columns.map(({ align }) => (align === "right" ? "---:" : "---"));
   return [formatRow(columns.map(({ title }) => title)), `| ${rule.join(" | ")} |`, ...rows.map(formatRow)];
-}
-
-/** Encloses lines in a fence that is longer than any in them. */
-function fenceLines(lines: readonly string[]): string[] {
-  const texts = lines.map((line) => clean(line));
-  const longest = Math.max(
-    2,
-    ...texts.flatMap((text) => (text.match(/`+/g) ?? []).map(({ length }) => length)),
-  );
-  const fence = "`".repeat(longest + 1);
-  return [`${fence}text`, ...texts, fence];
 }
 
 /** Escapes everything that Markdown or HTML could read as a mark. */

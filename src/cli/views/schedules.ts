@@ -591,7 +591,7 @@ function listRowStates(
   const overdue = next === undefined ? 0 : wall - next;
   const found: (ScheduleState | false)[] = [
     fault !== undefined && "malformed",
-    findOverruns({ definition, due: state, executions }, wall).length > 0 && "overrun",
+    findOverruns({ definition, executions }, wall).length > 0 && "overrun",
     executions.length > 0 && "running",
     definition !== undefined && isPaused(definition, state, wall) && "paused",
     !isServed && !isOver && "no-worker",
@@ -623,15 +623,14 @@ interface BoundedRun {
   most: number;
 }
 
-type RunningSchedule = Pick<ScheduleRow, "definition" | "due" | "executions">;
+type RunningSchedule = Pick<ScheduleRow, "definition" | "executions">;
 
-function listBounds({ definition, due, executions }: RunningSchedule): BoundedRun[] {
+function listBounds({ definition, executions }: RunningSchedule): BoundedRun[] {
   if (definition?.expect === undefined) return [];
   return executions.flatMap((execution) => {
     const { value: running } = execution;
     if (running === undefined) return [];
-    const state = due?.hosts === undefined ? due : due.hosts.get(running.host);
-    const { most } = getExpectation(definition, state);
+    const { most } = getExpectation(definition);
     return most === undefined ? [] : [{ execution, running, most }];
   });
 }
@@ -642,7 +641,11 @@ export function findOverruns(schedule: RunningSchedule, wall: number): BoundedRu
 }
 
 /** Returns the next instant at which the row changes without a change in etcd. */
-function computeValidUntil(schedule: RunningSchedule, next: number | undefined, wall: number): number {
+function computeValidUntil(
+  schedule: RunningSchedule & Pick<ScheduleRow, "due">,
+  next: number | undefined,
+  wall: number,
+): number {
   const { definition } = schedule;
   const end = runsAtBoot(definition) ? definition?.end : undefined;
   const overruns = listBounds(schedule).map(({ running, most }) => running.since + most);
@@ -780,7 +783,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
-    ["expected", formatExpected(definition, due)],
+    ["expected", formatExpectation(getExpectation(definition))],
     ["note", definition.note],
     ["source", definition.source],
     [
@@ -790,12 +793,6 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
         : `${formatHostResults(due) ?? due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
     ],
   ]);
-}
-
-/** Formats how long a run should take: `at most 20m`, `auto, at most 42s`. */
-export function formatExpected(definition: Definition, due: DueState | undefined): string | undefined {
-  const bounds = formatExpectation(getExpectation(definition, due));
-  return definition.expect === "auto" ? ["auto", ...(bounds ? [bounds] : [])].join(", ") : bounds;
 }
 
 type FactEntry = readonly [label: string, value: string | undefined];

@@ -34,7 +34,7 @@ export const switchman = declareCommand({
       help: "units of a configured resource; FQDN, CPU, MEMMB and arithmetic are supported",
     },
     "--lockname NAME": { names: "lock", help: "the lock (default: the command's base name); without /" },
-    "--no-lock": { aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
+    "--no-lock": "take no lock, only leases, or only check the group",
     "--lock": "take the lock (revokes --no-lock)",
     "--endpoints URL,...": "addresses of etcd's members (not switchman's own)",
     "-h, --help": "show this help, and end with 1; --help alone ends with 0",

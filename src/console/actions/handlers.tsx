@@ -8,7 +8,6 @@ import type { ConsoleApp } from "../console-app.ts";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
 import { listContextWords } from "../overlays/dialog-form.ts";
-import { ExportPrompt } from "../overlays/Export.tsx";
 import { isEditKey } from "../overlays/field.ts";
 import { Help } from "../overlays/Help.tsx";
 import { openKeyBrowser } from "../overlays/KeyBrowser.tsx";
@@ -41,7 +40,7 @@ import {
   buildEditAction,
   formatSubjectName,
 } from "../parts/row-actions.ts";
-import { type ConsoleState, getTabView, isEtcdTab, updateTab } from "../state/console-state.ts";
+import { type ConsoleState, isEtcdTab, updateTab } from "../state/console-state.ts";
 import { getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
 import { THEMES } from "../theme/theme.ts";
@@ -117,7 +116,6 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   create: (app) => openDialog(app, [buildCreateAction(app.state.tab)]),
   columns: (app) => app.overlays.open(<Columns tab={app.state.tab} />),
   views: (app) => app.overlays.open(<SavedViews />),
-  export: exportShown,
   mark: wrapRowAction(toggleMark),
   range: wrapRowAction(markRange),
   pager: openPager,
@@ -208,37 +206,6 @@ function goBack(state: ConsoleState): ConsoleState {
   if (tab.marks.size > 0) return updateTab(state, { marks: new Set() });
   if (tab.filter !== "") return updateTab(state, { filter: "" });
   return state;
-}
-
-/**
- * Exports the content of the focused pane: the detail, or all rows of the table with the current filter, order and
- * columns.
- */
-function exportShown(app: ConsoleApp): unknown {
-  if (!app.liveView.hasRead)
-    return app.showToast("nothing was read yet, so there is nothing to export", "problem");
-  const { focus, tab } = app.state;
-  const detail = focus === "detail" ? app.getDetail() : undefined;
-  if (detail !== undefined) {
-    const name = app.getSubject()?.name ?? tab;
-    return app.overlays.open(<ExportPrompt document={{ kind: "detail", name, detail }} />);
-  }
-  const { snapshot } = app.liveView;
-  const wall = app.context.clock.getWallTime();
-  const { filter } = app.tabState;
-  const { table, rows } = app.table.buildExport(wall);
-  const { column, descending } = app.table.order;
-  const json = {
-    revision: snapshot.revision,
-    at: wall,
-    prefix: app.context.keys.prefix,
-    view: getTabView(tab),
-    filter,
-    sort: `${descending ? "-" : ""}${column}`,
-    columns: table.columns.map(({ id }) => id),
-    rows,
-  };
-  app.overlays.open(<ExportPrompt document={{ kind: "table", name: tab, table, json }} />);
 }
 
 /** Starts to watch the chosen rows, or stops if all of them are watched. */

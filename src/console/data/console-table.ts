@@ -13,7 +13,6 @@ import {
 } from "../../cli/commands/see/grid.ts";
 import { RowCache } from "../../cli/commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../cli/commands/see/paint.ts";
-import { buildExportTable, type ExportTable } from "../../cli/views/export-table.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../cli/views/filter.ts";
 import { createHostMacroView } from "../../cli/views/hosts.ts";
 import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
@@ -184,16 +183,6 @@ export class ConsoleTable implements RowList {
   getJsonAt(index: number): object | undefined {
     const row = this.#rows[index];
     return row && this.#view.json.toJson(row);
-  }
-
-  /** Returns all rows, as text with the visible columns, and as JSON. */
-  buildExport(wall: number): { table: ExportTable; rows: object[] } {
-    const { filter, columns } = this.#options;
-    const on = chooseColumns(this.columns, columns);
-    return {
-      table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
-      rows: this.#rows.map((row) => this.#view.json.toJson(row)),
-    };
   }
 
   /** Returns all columns of a row with their titles; empty ones are left out. */

@@ -23,8 +23,6 @@ export interface ConsoleJob {
   readonly code: number | undefined;
   /** The result of the command; undefined while it runs, and if it failed with a message. */
   readonly outcome?: ActionOutcome | undefined;
-  /** Progress from 0 to 1; undefined if the command does not report it. */
-  readonly progress?: number | undefined;
   /** Wall clock, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
@@ -39,8 +37,6 @@ export interface JobRequest extends Pick<ConsoleJob, "line" | "title" | "reopen"
 /** Receives the output of a job, line by line. Its signal aborts when the user stops the job. */
 interface JobCapture {
   writeLine(text: string, stream: "out" | "err"): void;
-  /** @param count  number of things that the job still waits for */
-  reportRemaining?(count: number): void;
   /** Receives the findings of a check as they arrive. */
   reportFindings?(findings: readonly Finding[]): void;
   signal: AbortSignal;
@@ -115,12 +111,7 @@ export class Jobs {
     const stop = new AbortController();
     this.#stops.set(job.id, stop);
     const writeLine = (text: string) => this.#appendLine(job.id, text);
-    let most = 1;
-    const reportRemaining = (count: number) => {
-      most = Math.max(most, count);
-      this.#updateJob(job.id, { progress: 1 - count / most });
-    };
-    const { exitCode: code, outcome } = await run({ writeLine, reportRemaining, signal: stop.signal });
+    const { exitCode: code, outcome } = await run({ writeLine, signal: stop.signal });
     for (const line of outcome === undefined ? [] : listOutcomeLines(outcome)) writeLine(line);
     this.#stops.delete(job.id);
     const ended = { code, outcome, endedAt: this.#ports.clock.getWallTime() };

@@ -70,7 +70,6 @@ export function Doctor() {
         ["r", "check again"],
         ["y", "copy"],
       ]}
-      canExport
     />
   );
 }

@@ -11,7 +11,7 @@ import { BLANK_ROW, buildTreeCells, joinCellTexts, type RowCell } from "../theme
 import type { Signs } from "../theme/theme.ts";
 import { ListFrame, moveInList, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
-import { copyBinaryText, editValue, openCreateKey, openDeleteKey, RawKeys } from "./RawKeys.tsx";
+import { copyBinaryText, RawKeys } from "./RawKeys.tsx";
 
 /** Shows all keys in etcd, or those with a prefix, as a tree. */
 export function openKeyBrowser(app: ConsoleApp): void {
@@ -32,13 +32,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
     Object.assign(place, { at: to, id: nodes[to] && getId(nodes[to]) });
     app.notifyChange();
   };
-  const reread = () => tree.reread();
   const open = () => node && openNode(app, tree, node);
-  /** Runs an action on the key under the cursor. */
-  const actOnKey = (act: (app: ConsoleApp, key: string, onDone: () => void) => unknown) => () => {
-    if (node?.kind === "key") act(app, node.key, reread);
-    else app.showToast("this acts on one key: open the folder");
-  };
   const fold = (isOpen: boolean) => () => {
     if (node?.kind === "folder" && node.isOpen !== isOpen) tree.toggle(node.key);
   };
@@ -59,10 +53,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
       left: fold(false),
       right: fold(true),
       "/": askPrefix,
-      r: reread,
-      e: actOnKey(editValue),
-      delete: actOnKey(openDeleteKey),
-      n: () => openCreateKey(app, findFolder(node, root), reread),
+      r: () => tree.reread(),
       y: () => copyBinaryText(app, node?.key ?? "", "the key"),
     },
     (chord) => select(moveInList(at, nodes.length, chord)),
@@ -80,9 +71,6 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
         ["↑↓", "move"],
         ["Enter", "open"],
         ["/", "prefix"],
-        ["e", "edit"],
-        ["n", "new"],
-        ["Del", "delete"],
         ["y", "copy"],
         ["r", "read again"],
       ]}
@@ -101,16 +89,7 @@ function getId({ kind, key }: KeyNode): string {
 function openNode(app: ConsoleApp, tree: KeyTree, { kind, key }: KeyNode): void {
   if (kind === "folder") tree.toggle(key);
   if (kind === "more") tree.readMore(key);
-  if (kind === "key")
-    app.overlays.open(
-      <RawKeys title={`key ${formatKey(key)}`} ranges={[{ key }]} onEdited={() => tree.reread()} />,
-    );
-}
-
-/** Returns the folder in which a new key is created. */
-function findFolder(node: KeyNode | undefined, root: string): string {
-  if (node === undefined) return root;
-  return node.kind === "key" ? node.key.slice(0, node.key.lastIndexOf("/") + 1) : node.key;
+  if (kind === "key") app.overlays.open(<RawKeys title={`key ${formatKey(key)}`} ranges={[{ key }]} />);
 }
 
 function buildNodeCells(
@@ -279,6 +258,6 @@ class KeyTree {
     }
     const own = describeOwnKey(this.#context.keys, key);
     const revision = `revision ${child.kv.modRevision}`;
-    return [{ kind, key, depth, label, note: own === undefined ? revision : `${own.what}, ${revision}` }];
+    return [{ kind, key, depth, label, note: own === undefined ? revision : `${own}, ${revision}` }];
   }
 }

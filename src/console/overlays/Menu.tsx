@@ -113,7 +113,7 @@ interface MenuInputs {
 const LIKELY_ACTIONS: Readonly<Record<Subject["kind"], readonly string[]>> = {
   lock: ["open", "why", "reset", "drain", "undrain", "output", "timeline"],
   resource: ["open", "why", "reset", "drain", "undrain", "edit", "timeline"],
-  run: ["open", "why", "output", "release", "reset"],
+  run: ["open", "why", "output", "reset"],
   host: ["open", "drain", "undrain", "timeline"],
   group: ["open", "drain", "undrain", "edit"],
   drain: ["undrain", "open"],

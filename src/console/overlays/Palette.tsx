@@ -114,7 +114,6 @@ function runChoice(app: ConsoleApp, choice: PaletteChoice): void {
 const SYNONYMS: Readonly<Record<string, string>> = {
   "action:create": "new add",
   "action:deadLetters": "schedule dead failed given up retry again bury",
-  "action:export": "save as csv file download",
   "action:filter": "search find grep",
   "action:help": "keyboard shortcuts",
   "action:notifyMe": "alert watch row",
@@ -128,8 +127,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "command:doctor": "upgrade version health status etcd members",
   "command:drain": "evacuate empty host maintenance",
   "command:drain all": "stop freeze everything maintenance rolling upgrade",
-  "command:release": "remove cancel waiter waiting",
-  "command:reset": "kill end run evict holder force unlock stuck",
+  "command:reset": "kill end run evict holder force unlock stuck release remove cancel waiter waiting",
   "command:resource set": "total limit raise lower",
   "command:schedule add": "new create cron",
   "command:schedule bury": "discard failed",
@@ -410,9 +408,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
 }
 
 /** Commands for which the console has an action that shows more. */
-const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
-  "logs,raw,schedule dead,timeline,whatif drain,whatif reset,whatif total,why".split(","),
-);
+const DONE_BY_ACTIONS: ReadonlySet<string> = new Set("logs,schedule dead,timeline,why".split(","));
 
 /** Actions for keys only. They are not listed in the palette. */
 const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(

@@ -6,26 +6,17 @@ import {
   formatKeyFacts,
   listSubjectRanges,
 } from "../../cli/commands/see/format-raw.ts";
-import { describeOwnKey } from "../../cli/views/etcd-keys.ts";
 import { decodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";
-import { readKey } from "../../site/observe/etcd-keys.ts";
 import { readEarlierValue, readRawKeys } from "../../site/observe/raw-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { refuseForRow } from "../parts/navigation.ts";
-import { discardStored, editDraft, VALUE_FILE } from "../parts/programs.ts";
-import {
-  findChangeObstacle,
-  formatSubjectName,
-  getCommandById,
-  type RowAction,
-} from "../parts/row-actions.ts";
+import { formatSubjectName } from "../parts/row-actions.ts";
 import { clamp } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { BLANK_ROW, type RowModel, wrapRows } from "../theme/Row.tsx";
-import { openDialog } from "./Dialog.tsx";
 import { useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 
@@ -43,8 +34,6 @@ export function openRaw(app: ConsoleApp): void {
 interface RawKeysProps {
   title: string;
   ranges: readonly RangeOp[];
-  /** Called when the user has changed a key. Without it, keys cannot be edited. */
-  onEdited?: () => void;
 }
 
 /** Earlier values of a key, the newest first, and why there are no more. */
@@ -62,8 +51,8 @@ const ENDS = {
 const MOST_KEYS = 200;
 
 /** Raw keys in etcd, one at a time, with their earlier values, each read on demand. */
-export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
-  const { app, close } = useOverlay();
+export function RawKeys({ title, ranges }: RawKeysProps) {
+  const { app } = useOverlay();
   const [found, setFound] = useState<Awaited<ReturnType<typeof readRawKeys>>>();
   const [earlier, setEarlier] = useState<ReadonlyMap<string, EarlierValues>>(new Map());
   const [fault, setFault] = useState<string>();
@@ -102,11 +91,6 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
   }, [app, oldest, isMissing]);
   const moveInTime = (by: 1 | -1) => () => setPlace({ key, age: clamp(age + by, 0, values.length - 1) });
   const selectKey = (by: 1 | -1) => () => setPlace({ key: clamp(key + by, 0, entries.length - 1), age: 0 });
-  const edit = () => {
-    if (entry === undefined || onEdited === undefined) return;
-    close(); // otherwise it would show the old value
-    void editValue(app, entry.key, onEdited);
-  };
   const buildRows = (width: number): RowModel[] => {
     const wrap = (lines: readonly string[], role?: StyleRole) => wrapRows(app.theme, lines, width, role);
     if (fault !== undefined) return wrap([`cannot read the keys: ${fault}`], "problem");
@@ -136,9 +120,12 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
         left: selectKey(-1),
         right: selectKey(1),
         y: () => copyBinaryText(app, shown?.value ?? "", "the value"),
-        ...(onEdited && { e: edit }),
       }}
-      hints={[["↓↑", "earlier, later"], ["←→", "key"], ["y", "copy"], onEdited && ["e", "edit"]]}
+      hints={[
+        ["↓↑", "earlier, later"],
+        ["←→", "key"],
+        ["y", "copy"],
+      ]}
     />
   );
 }
@@ -147,89 +134,4 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
 export function copyBinaryText(app: ConsoleApp, bytes: string, what: string): void {
   const text = decodeUtf8(bytes);
   app.copy(text ?? btoa(bytes), text === undefined ? `${what} in base64` : what);
-}
-
-/** Timeout of the read before an edit, ms. */
-const READ_TIMEOUT = 5_000;
-
-/** Returns why a key cannot be changed now. @param key  the key, or the beginning of a new one */
-function findEditObstacle(app: ConsoleApp, key: string): string | undefined {
-  const obstacle = findChangeObstacle(app);
-  if (obstacle !== undefined) return obstacle;
-  const own = describeOwnKey(app.context.keys, key);
-  if (own !== undefined) return `a key of signalbox; changed by: ${own.changedBy}`;
-  return app.context.settings.allowEdit
-    ? undefined
-    : "not allowed here: set allowEdit in the context, or use --allow-edit";
-}
-
-/** Returns whether a key can be changed now. If not, shows why. */
-function canEdit(app: ConsoleApp, key: string): boolean {
-  const obstacle = findEditObstacle(app, key);
-  if (obstacle !== undefined) app.showToast(obstacle, "problem");
-  return obstacle === undefined;
-}
-
-/** Fills in a command for one key. Keys that are not text are written in base64. */
-function buildKeyAction(id: "etcd put" | "etcd del", key: string, flags: RowAction["flags"]): RowAction {
-  const text = decodeUtf8(key);
-  const isText = text !== undefined && !text.includes("\0");
-  return {
-    command: getCommandById(id),
-    args: [isText ? text : btoa(key)],
-    flags: { ...flags, ...(!isText && { base64: true as const }) },
-    target: formatKey(key),
-  };
-}
-
-/** Opens the dialog that deletes a key. @param onDone  called when the confirmed command has ended */
-export function openDeleteKey(app: ConsoleApp, key: string, onDone: () => void): void {
-  if (canEdit(app, key)) openDialog(app, [buildKeyAction("etcd del", key, {})], onDone);
-}
-
-/** Opens the dialog that creates a key. @param folder  the beginning of its name, unless the keys there are signalbox's */
-export function openCreateKey(app: ConsoleApp, folder: string, onDone: () => void): void {
-  const prefix = describeOwnKey(app.context.keys, folder) ? "" : folder;
-  if (!canEdit(app, prefix)) return;
-  openDialog(app, [{ ...buildKeyAction("etcd put", prefix, {}), fixed: 0, target: "a new key" }], onDone);
-}
-
-/**
- * Opens the value of a key in the user's editor, and the edited text in the dialog of `etcd put`. The command is bound
- * to the revision at which the value was read, so that a value that changes meanwhile is not overwritten. A text that
- * was not stored is kept, and opened again the next time.
- */
-export async function editValue(app: ConsoleApp, key: string, onDone: () => void): Promise<void> {
-  if (!canEdit(app, key)) return;
-  const target = `key ${formatKey(key)}`;
-  const read = await readText(app, key);
-  if (read === undefined) return;
-  const sheet = await editDraft(app, target, { text: read.text, name: VALUE_FILE, key: "e" });
-  if (sheet === undefined) return;
-  const flags = { file: sheet.path, "expect-revision": String(read.revision) };
-  const action = buildKeyAction("etcd put", key, flags);
-  openDialog(app, [{ ...action, fixed: 2 }], (jobs) => {
-    discardStored(app, target, jobs);
-    onDone();
-  });
-}
-
-/** Reads the value of a key as text. @returns undefined if that is not possible; then shows why */
-async function readText(
-  app: ConsoleApp,
-  key: string,
-): Promise<{ revision: bigint; text: string } | undefined> {
-  const signal = AbortSignal.any([app.context.signal, AbortSignal.timeout(READ_TIMEOUT)]);
-  try {
-    const { revision, kv } = await readKey(app.context, key, undefined, signal);
-    const text = kv && decodeUtf8(kv.value);
-    if (text !== undefined) return { revision, text };
-    app.showToast(
-      kv === undefined ? "there is no such key any more" : "binary: use signalbox etcd put KEY --file FILE",
-      "problem",
-    );
-  } catch (error) {
-    app.showToast(`cannot read the key: ${getErrorMessage(error)}`, "problem");
-  }
-  return undefined;
 }

@@ -16,7 +16,6 @@ import {
   type RowModel,
   wrapRows,
 } from "../theme/Row.tsx";
-import { ExportPrompt } from "./Export.tsx";
 import { OverlayFrame, useKeys, useListCursor, useOverlay, useScroll } from "./OverlayFrame.tsx";
 
 /**
@@ -86,7 +85,6 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
       }}
       onMove={choose === undefined ? undefined : move}
       hints={[chosen !== undefined && ["Enter", "choose"], ["y", "copy"]]}
-      canExport
     />
   );
 }
@@ -124,7 +122,6 @@ function JobOutput({ id }: { id: number }) {
         ["c", "copy the command"],
         job?.code === undefined && ["x", "stop waiting"],
       ]}
-      canExport
     />
   );
 }
@@ -213,19 +210,15 @@ interface TextViewProps {
   onMove?: ((chord: string) => void) | undefined;
   /** Shows the end of a text that grows, until the user scrolls up. */
   followsEnd?: boolean;
-  /** Whether `O` exports all lines of the text, under its title. */
-  canExport?: true;
 }
 
 /** A width at which usual lines are not wrapped, columns. */
 const UNWRAPPED_COLUMNS = 1_000;
-/** Columns of a text that is exported. */
-const EXPORT_WIDTH = 110;
 
 /** A text to read: the help, the reason for a wait, the output of a command. */
 export function TextView(props: TextViewProps) {
-  const { title, buildRows, keys, hints = [], onMove, followsEnd, canExport } = props;
-  const { app, room, close } = useOverlay();
+  const { title, buildRows, keys, hints = [], onMove, followsEnd } = props;
+  const { room, close } = useOverlay();
   const widest = Math.min(room.width, 110);
   const rows = buildRows(widest);
   const content = rows.reduce((most, { cells }) => Math.max(most, computeCellsWidth(cells)), 0);
@@ -235,16 +228,11 @@ export function TextView(props: TextViewProps) {
   const around = computeWindowTop(selected, rows.length, height);
   const top = selected < 0 ? scrolled : around;
   const listLines = (width: number) => buildRows(width).map(({ cells }) => joinCellTexts(cells));
-  const exportText = () =>
-    app.overlays.open(
-      <ExportPrompt document={{ kind: "text", name: title, title, lines: listLines(EXPORT_WIDTH) }} />,
-    );
   useKeys(
     {
       q: close,
       enter: close,
       "?": close,
-      ...(canExport && { O: exportText }),
       ...keys,
     },
     onMove ?? scroll,
@@ -253,7 +241,7 @@ export function TextView(props: TextViewProps) {
     <OverlayFrame
       title={title}
       rows={rows.slice(top, top + height)}
-      hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints, canExport && ["O", "export"]]}
+      hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints]}
       width={clamp(content, 30, widest)}
       listLines={() => listLines(UNWRAPPED_COLUMNS)}
     />

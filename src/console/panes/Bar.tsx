@@ -200,7 +200,7 @@ function listContextActions(app: ConsoleApp): string[] {
     case "resource":
       return ["drain", "reset", ...(kind === "resource" ? ["edit"] : []), "mark"];
     case "run":
-      return ["release", "why", "mark"];
+      return ["reset", "why", "mark"];
     case "host":
       return ["drain", "undrain", "mark"];
     case "group":

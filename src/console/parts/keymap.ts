@@ -191,7 +191,6 @@ const IN_LISTS = {
   reverse: { brief: "reverse the sort order", keys: ["S"] },
   columns: { brief: "choose the columns of the table, and their order", keys: ["o"] },
   views: { brief: "saved views: open one, or save what is shown", keys: ["F"] },
-  export: { brief: "write what is shown into a file", keys: ["O"] },
   copy: { brief: "copy the name", keys: ["y"], rows: "any" },
   copyJson: { brief: "copy the row as JSON", keys: ["Y"], rows: "any" },
   copyCommand: { brief: "copy the command line for this view", keys: ["c"], rows: "any" },

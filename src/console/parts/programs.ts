@@ -7,9 +7,6 @@ import type { ConsoleJob } from "../data/jobs.ts";
 /** Loads the functions that start programs: rarely needed, and slow to load. */
 export const loadPrograms = () => import("../../cli/frame/open-external-program.ts");
 
-/** Name of the file of a value in etcd. The file ends in a newline only if the value does. */
-export const VALUE_FILE = "value.txt";
-
 /** Writes a text to a private file for an editor. If that fails, shows why. */
 export function createSheet(app: ConsoleApp, text: string, name: string): EditorFile | undefined {
   try {
@@ -41,7 +38,6 @@ export async function editDraft(
   if (sheet === undefined) return undefined;
   app.drafts.keep(target, sheet);
   const isDone = await openSheet(app, sheet);
-  if (name === VALUE_FILE) sheet.removeAddedNewline();
   if (sheet.isChanged && isDone) return sheet;
   if (sheet.isChanged) app.showToast(`${target}: your text is kept, ${key} opens it again`, "problem");
   else app.drafts.discard(target);

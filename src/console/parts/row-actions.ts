@@ -54,8 +54,6 @@ type RowActionBuilder<Id extends RowCommandId> = (
 const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
   reset: (row, snapshot) =>
     row.kind === "run" ? buildRunResetAction(row, snapshot) : buildQueueResetAction(row, snapshot),
-  release: (row, snapshot) =>
-    row.kind === "run" ? createNamedAction([row.name], row) : buildReleaseAction(row, snapshot),
   drain: buildDrainAction,
   undrain: (row) =>
     createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
@@ -123,21 +121,8 @@ function buildRunResetAction(
 ): ReturnType<RowActionBuilder<"reset">> {
   const entries = queue && findNamedQueue(snapshot, queue.kind, queue.name)?.entries;
   if (queue === undefined || !entries?.some((entry) => entry.run === name && isHolding(entry)))
-    return { reason: "the run is waiting: K releases it" };
+    return createNamedAction(["run", name], { kind: "run", name });
   return { args: [queue.kind, queue.name], flags: { run: name }, target: `${queue.kind} ${queue.name}` };
-}
-
-/** Builds the release of the only run that waits for a lock or a resource. */
-function buildReleaseAction(
-  row: RowOf<"release"> & { kind: QueueKind },
-  snapshot: Snapshot,
-): ReturnType<RowActionBuilder<"release">> {
-  const entries = findNamedQueue(snapshot, row.kind, row.name)?.entries ?? [];
-  const waiters = entries.filter((entry) => !isHolding(entry));
-  const [only] = waiters;
-  if (only === undefined) return { reason: `nobody waits for ${formatSubjectName(row)}` };
-  if (waiters.length > 1) return { reason: `${waiters.length} runs wait: select one in Queues` };
-  return { args: [only.run], target: `run ${only.run}` };
 }
 
 /** Builds the drain of a row: for a run, that of the lock or resource in whose queue it was found. */

@@ -1,5 +1,3 @@
-import { cleanToWidth } from "../../core/base/display-width.ts";
-
 // Sequences that the console writes besides its frames.
 
 /**
@@ -40,35 +38,6 @@ const STRING_END = "\x1b\\";
 /** Makes a text a link (OSC 8). @param url  without control characters */
 export function formatLink(text: string, url: string): string {
   return `\x1b]8;;${url}${STRING_END}${text}\x1b]8;;${STRING_END}`;
-}
-
-/** Formats the sequences of a desktop notification: OSC 9, and OSC 777 for other terminals. */
-export function formatDesktopNotification(text: string): string {
-  const shown = toTitleText(text);
-  // The name comes first, because "9;4;…" would be a progress bar.
-  return `\x1b]9;signalbox: ${shown}${STRING_END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${STRING_END}`;
-}
-
-/**
- * Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4).
- * @param state  and percentage, such as `1;40`
- */
-export function formatProgress(state: string): string {
-  return `\x1b]9;4;${state}${STRING_END}`;
-}
-
-/** Stores the title of the window in the terminal, and restores it. */
-export const PUSH_TITLE = "\x1b[22;2t";
-export const POP_TITLE = "\x1b[23;2t";
-
-/** Formats the sequence that sets the title of the window. */
-export function formatWindowTitle(text: string): string {
-  return `\x1b]2;${toTitleText(text)}${STRING_END}`;
-}
-
-/** Cleans a text for a sequence. The text comes from etcd, and must not end the sequence or begin another one. */
-function toTitleText(text: string): string {
-  return cleanToWidth(text, 120).replace(/[\p{C}]/gu, "");
 }
 
 /** Sequences that set the colours of cells without their own colours. */

@@ -1,44 +1,6 @@
 import * as kinds from "./setting-kinds.ts";
-import {
-  buildValueFault,
-  endpoints,
-  keyBindings,
-  macros,
-  type SettingKind,
-  splitLists,
-  users,
-} from "./setting-kinds.ts";
+import { endpoints, keyBindings, macros, users } from "./setting-kinds.ts";
 import { userCommands } from "./user-commands.ts";
-
-const NOTIFY_WAYS = ["bell", "desktop", "title"] as const;
-const NOTIFY_WORDS = ["all", ...NOTIFY_WAYS, "off"] as const;
-
-/** A way to tell the user outside the console's screen; `all` and `off` stand alone. */
-type NotifyWay = (typeof NOTIFY_WORDS)[number];
-
-/** Ways to notify: `all`, `off`, or some of the others, as a list or separated by commas. */
-export const notifyWays: SettingKind<readonly NotifyWay[]> = {
-  name: "all|off|bell,desktop,title",
-  parse(given) {
-    const words = splitLists(given).map((word) => (typeof word === "string" ? word.trim() : word));
-    const bad = words.find((word) => !isNotifyWay(word));
-    if (bad !== undefined || words.length === 0)
-      return buildValueFault(
-        words.length === 0 ? given : bad,
-        `one of ${NOTIFY_WORDS.join(", ")}; use off for none`,
-      );
-    const ways = [...new Set(words.filter(isNotifyWay))];
-    const alone = ways.find((way) => way === "all" || way === "off");
-    return alone === undefined || ways.length === 1
-      ? { value: ways }
-      : buildValueFault(given, `a choice: ${alone} excludes the others; leave it out, or give it alone`);
-  },
-  show: (value) => value.join(","),
-};
-
-function isNotifyWay(word: unknown): word is NotifyWay {
-  return NOTIFY_WORDS.some((one) => one === word);
-}
 
 /** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
 interface Setting<T> {
@@ -236,7 +198,6 @@ export const SETTINGS = {
   ),
   logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
   readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
-  allowEdit: defineSetting(kinds.flag, false, "let etcd put and etcd del change keys of other programs"),
   theme: defineSetting(
     kinds.createEnumKind("auto", "dark", "light", "contrast", "ansi", "mono"),
     "auto",
@@ -248,13 +209,14 @@ export const SETTINGS = {
   hyperlinks: defineSetting(
     kinds.flag,
     true,
-    "link pages of the documentation and written files in the console, if the terminal shows links",
+    "link pages of the documentation in the console, if the terminal shows links",
     { flag: "no-hyperlinks" },
   ),
   notify: defineSetting(
-    notifyWays,
-    ["all"],
-    "how the console tells of changes of watched rows besides on its screen: all ways, some of them, or off",
+    kinds.flag,
+    true,
+    "ring the terminal's bell when a watched row changes in the console",
+    { flag: "no-notify" },
   ),
   keyBindings: defineSetting(keyBindings, {}, "keys of the console that differ from the defaults", {
     flag: false,

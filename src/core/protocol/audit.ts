@@ -4,7 +4,6 @@ import type { Random } from "../base/random.ts";
 /** Operator actions that are recorded in the audit log. */
 export const AUDIT_ACTIONS = [
   "reset",
-  "release",
   "drain",
   "undrain",
   "group",
@@ -15,8 +14,6 @@ export const AUDIT_ACTIONS = [
   "prune",
   "schedule",
   "calendar",
-  "put",
-  "delete",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -148,8 +148,6 @@ export interface DueState {
   dead?: number;
   /** Number of occurrences in a row that were given up. Counted only with `pauseAfterFailures`. */
   failed?: number;
-  /** How long a success usually takes, ms. Only with `expect: auto`. */
-  usual?: number;
   /** Only with `@reboot`. */
   boots?: v.InferOutput<typeof BOOT_STATE>;
   /** The pause that the schedule has set itself. Workers may not write definitions. */
@@ -183,7 +181,7 @@ export function parseDue(text: string): ParseResult<DueState> {
     arrived,
     backfill,
   } = fields;
-  const { failed, usual, boots, pause, handed, skipped } = fields;
+  const { failed, boots, pause, handed, skipped } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -198,7 +196,6 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
-      ...(isMillis(usual) && { usual }),
       ...(v.is(BOOT_STATE, boots) && { boots }),
       ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
     },

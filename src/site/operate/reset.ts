@@ -10,7 +10,7 @@ import { type ActionResult, executeInChunks, formatOperator, type OperatorPorts 
 
 /** Tickets that an operator wants to remove, as they were read. */
 interface Eviction {
-  action: Extract<AuditAction, "reset" | "release" | "drain">;
+  action: Extract<AuditAction, "reset" | "drain">;
   target: string;
   entries: readonly QueueEntry[];
   /** Revision that the operator has read. */

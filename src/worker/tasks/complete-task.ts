@@ -5,7 +5,7 @@ import { StoreError } from "../../core/etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../core/protocol/txn.ts";
-import { findDeviation, getExpectation, updateUsual } from "../../schedule/expectation.ts";
+import { findDeviation, getExpectation } from "../../schedule/expectation.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
@@ -87,7 +87,7 @@ export async function completeTask(
       end === undefined
         ? { ...NO_SUCCESSORS, due: completed.due }
         : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, completed.due, end, call));
-    const result = { ...completed, due: updateUsual(definition, successors.due, history.runs) };
+    const result = { ...completed, due: successors.due };
     const isRemoved: boolean = mayRemove && isRemovedAfter(definition, result);
     const resultSession = isRemoved ? await claimed.chooseResultSession() : undefined;
     const step = { result, history, successors, isRemoved, resultSession };
@@ -319,7 +319,7 @@ export function applyCompletion(
  * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
  */
 export function endOccurrence(
-  { definition, due, running, token, open }: ClaimedOccurrence,
+  { definition, running, token, open }: ClaimedOccurrence,
   taskResult: TaskResult,
   { endedAt, took }: { endedAt: number; took: number },
 ): EndedOccurrence {
@@ -327,7 +327,7 @@ export function endOccurrence(
   const { wait, code, errorCode, tail, value, leases, waited } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
-  const deviation = findDeviation(getExpectation(definition, due.value), result, took);
+  const deviation = findDeviation(getExpectation(definition), result, took);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   const outcome = {
     scheduled,

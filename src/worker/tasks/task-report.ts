@@ -25,7 +25,7 @@ export class TaskReport {
     this.#about = { id, type: getScheduleType(id, definition), definition };
     const { scheduled, late, run, attempt, since: startedAt } = running;
     listener({ kind: "started", ...this.#about, scheduled, late, run, attempt });
-    const { most: bound } = getExpectation(claimed.definition, claimed.due.value);
+    const { most: bound } = getExpectation(claimed.definition);
     if (bound === undefined) return;
     void clock.sleep(bound, this.#over.signal).then(
       () => listener({ kind: "overrun", ...this.#about, scheduled, run, attempt, startedAt, bound }),

@@ -32,7 +32,7 @@ export const everyKind: Command = {
     { name: "MORE", isOptional: true, isRest: true, help: "what is left" },
   ],
   flags: [
-    { name: "name", short: "n", aliases: ["nom", "nombre"], value: "NAME", help: "takes a value" },
+    { name: "name", short: "n", value: "NAME", help: "takes a value" },
     { name: "lease", short: "l", value: "LEASE", isRepeatable: true, help: "takes several" },
     { name: "wait", value: "DURATION", isOptional: true, help: "may take a value" },
     { name: "json", short: "j", help: "a switch" },

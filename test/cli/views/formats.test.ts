@@ -1,16 +1,12 @@
 /** What is exported can be read by other programs, and does nothing there. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../../src/cli/views/detail.ts";
 import {
   buildExportTable,
   type ExportTable,
   escapeMarkdown,
   formatCsv,
-  formatMarkdownDetail,
   formatMarkdownTable,
-  formatMarkdownText,
-  formatTextTable,
 } from "../../../src/cli/views/export-table.ts";
 
 function createTable(...rows: string[][]): ExportTable {
@@ -94,57 +90,6 @@ describe("Markdown", () => {
     ["a\\|b", "a\\\\\\|b"],
   ])("%s is %s", (text, escaped) => {
     expect(escapeMarkdown(text)).toBe(escaped);
-  });
-
-  it("has texts in a fence that they cannot end", () => {
-    expect(formatMarkdownText("out", ["a", "```", "\u001b[31mb"])).toBe(
-      "# out\n\n````text\na\n```\nb\n````\n",
-    );
-  });
-
-  it("has the facts, tables and texts of a detail", () => {
-    const detail: Detail = {
-      heading: "lock a|b: held",
-      tone: "held",
-      facts: [{ label: "holder", value: "web1:3" }],
-      sections: [
-        { kind: "lines", title: "output", lines: ["x"] },
-        {
-          kind: "table",
-          title: "queue",
-          columns: [{ title: "WHO", priority: 1, align: "right" }],
-          rows: [[{ text: "db1" }]],
-        },
-      ],
-    };
-    expect(formatMarkdownDetail(detail)).toBe(
-      [
-        "# lock a\\|b: held",
-        "",
-        "- **holder**: web1:3",
-        "",
-        "## output",
-        "",
-        "```text",
-        "x",
-        "```",
-        "",
-        "## queue",
-        "",
-        "| WHO |",
-        "| ---: |",
-        "| db1 |",
-        "",
-      ].join("\n"),
-    );
-  });
-});
-
-describe("text", () => {
-  it("has columns of one width, without blanks at the end", () => {
-    expect(formatTextTable(createTable(["日本", "1"], ["a", "20"]))).toBe(
-      "NAME  WAITING\n日本        1\na          20\n",
-    );
   });
 });
 

@@ -68,12 +68,4 @@ describe("a table", () => {
     const states = Object.fromEntries(table.listColumnChoices().map(({ id, state }) => [id, state]));
     expect(states).toMatchObject({ name: "shown", command: "too narrow", label: "no values", user: "off" });
   });
-
-  it("exports all rows with the columns that are on", () => {
-    const { table } = update(["name", "waiting"], 30);
-    expect(table.buildExport(NOW)).toMatchObject({
-      table: { columns: [{ id: "name" }, { id: "waiting" }], rows: [["alpha", "0"]] },
-      rows: [{ name: "alpha" }],
-    });
-  });
 });

@@ -27,16 +27,7 @@ describe("the menu of a row", () => {
   it("has only what applies to the kind of the row", () => {
     const host = listIds("host web1");
     expect(host).toEqual(expect.arrayContaining(["open", "mark", "copy", "drain", "undrain"]));
-    for (const foreign of [
-      "reset",
-      "release",
-      "edit",
-      "why",
-      "output",
-      "copyRun",
-      "schedule pause",
-      "collisions",
-    ])
+    for (const foreign of ["reset", "edit", "why", "output", "copyRun", "schedule pause", "collisions"])
       expect(host).not.toContain(foreign);
     const schedule = listIds("schedule nightly");
     expect(schedule).toEqual(

@@ -20,18 +20,15 @@ describe("the actions", () => {
 
   it("that change something are on no key with Ctrl", () => {
     const changing = ACTIONS.filter(({ isChange }) => isChange);
-    expect(changing.map(({ id }) => id)).toEqual(
-      expect.arrayContaining(["reset", "release", "drain", "undrain"]),
-    );
+    expect(changing.map(({ id }) => id)).toEqual(expect.arrayContaining(["reset", "drain", "undrain"]));
     expect(changing.flatMap(({ keys }) => keys).filter((chord) => chord.includes("ctrl"))).toEqual([]);
   });
 
   it("of commands have the keys that the commands bring", () => {
-    const keys = mapped().findActions("X", "K", "D", "U");
-    expect(keys).toEqual(["reset", "release", "drain", "undrain"]);
+    const keys = mapped().findActions("X", "D", "U");
+    expect(keys).toEqual(["reset", "drain", "undrain"]);
     expect(keys.map((id) => ROW_COMMANDS.find((command) => command.id === id)?.rows.key)).toEqual([
       "X",
-      "K",
       "D",
       "U",
     ]);

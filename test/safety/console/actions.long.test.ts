@@ -175,7 +175,7 @@ describe.concurrent("a drain", () => {
 });
 
 describe.concurrent("waiters", () => {
-  test("are released from their rows, several at once, with a result each", async ({ namespace }) => {
+  test("are reset from their rows, several at once, with a result each", async ({ namespace }) => {
     await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
@@ -190,11 +190,11 @@ describe.concurrent("waiters", () => {
       "space down space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
-    await console.pressAndWait("K", "release 2 rows", "type 2 to confirm");
+    await console.pressAndWait("X", "reset 2 rows", "type 2 to confirm");
     console.type("2");
     await console.pressAndWait(
       "enter",
-      (it) => it.getScreen().filter((row) => /done .*release run/.test(row)).length === 2,
+      (it) => it.getScreen().filter((row) => /done .*reset run/.test(row)).length === 2,
     );
     const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
     expect(codes).toEqual([75, 75]);
@@ -221,7 +221,7 @@ describe.concurrent("a problem", () => {
 });
 
 describe.concurrent("rows of a detail", () => {
-  test("can be selected: K releases the waiter, Enter shows all of its run", async ({ namespace }) => {
+  test("can be selected: X resets the waiter, Enter shows all of its run", async ({ namespace }) => {
     await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
@@ -231,7 +231,7 @@ describe.concurrent("rows of a detail", () => {
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
     const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });
     await console.pressAndWait("enter z down down enter", `run ${second?.run}: waiting`);
-    await console.pressAndWait("escape K", `release run ${second?.run}`, `type ${second?.run} to confirm`);
+    await console.pressAndWait("escape X", `reset run ${second?.run}`, `type ${second?.run} to confirm`);
     console.type(second?.run ?? "");
     console.press("enter");
     expect((await runs[1]?.ended)?.code).toBe(75);
@@ -265,7 +265,7 @@ describe.concurrent("read-only", () => {
     await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { args: ["--read-only"], shows: "READ-ONLY" });
     await console.waitFor(/x .*held/);
-    for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
+    for (const key of ["X", "D", "U", "e", "n", "delete"]) {
       console.press("T", key); // another toast between them
       await console.waitFor("this console is read-only");
     }

@@ -34,7 +34,7 @@ async function free(namespace: TestNamespace, lock: string): Promise<void> {
   await namespace.write(...success);
 }
 
-test("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
+test("tells of a watched row by the bell, whatever the data have in them, and remembers it", async () => {
   const home = createTestFolder();
   const namespace = await cluster.createTestNamespace();
   await hold(namespace, "orders", "web1.example.com");
@@ -43,27 +43,19 @@ test("tells of a watched row by bell, desktop and title, whatever the data have 
   await console.pressAndWait("A", "you are told when it changes", /◆orders +● held/);
   await passOn(namespace, "orders", HOSTILE);
   await console.waitFor(/watched +lock orders: held by web2/);
-  await console.waitFor((it) => it.bells === 1 && it.title.includes("1 news"));
-  const [first, second] = console.notifications;
-  expect(first).toMatch(/^9;signalbox: lock orders: held by web2.*;x, nobody waits$/);
-  expect(second).toMatch(/^777;notify;signalbox;lock orders: held by web2.*,x, nobody waits$/);
-  expect(console.notifications).toHaveLength(2);
-  expect(console.title).not.toContain("pwned");
-  await console.pressAndWait("j", (it) => it.title === "");
+  await console.waitFor((it) => it.bells === 1);
+  expect([console.title, console.notifications]).toEqual(["", []]);
   console.press("q");
   await console.ended;
   expect(console.leftBehind).toEqual([]);
   const next = await openConsole(namespace, { env });
   await passOn(namespace, "orders", "web3.example.com");
-  await next.waitFor((it) => it.title.includes("1 news"));
-  next.press("ctrl+c");
-  await next.ended;
-  expect(next.title, "the title is the one from before").toBe("");
+  await next.waitFor((it) => it.bells === 1);
 });
 
-test("with --notify off shows it only on its screen", async ({ namespace }) => {
+test("with --no-notify shows it only on its screen", async ({ namespace }) => {
   await hold(namespace, "orders", "web1.example.com");
-  const console = await openConsole(namespace, { args: ["--notify", "off"], shows: /orders +● held/ });
+  const console = await openConsole(namespace, { args: ["--no-notify"], shows: /orders +● held/ });
   await console.pressAndWait("A", "you are told when it changes");
   await free(namespace, "orders");
   await console.waitFor(/watched +lock orders: free/);

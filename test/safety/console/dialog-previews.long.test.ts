@@ -1,4 +1,4 @@
-/** The dialogs of a drain, a reset, a release and a new total name the runs that would be granted, also on a small screen. */
+/** The dialogs of a drain, a reset and a new total name the runs that would be granted, also on a small screen. */
 
 import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
@@ -76,13 +76,13 @@ describe.each(SIZES)("at $columns columns", (size) => {
     await console.pressAndWait("D", "then granted: none of the waiting runs");
   });
 
-  it("a release names the run that no longer waits behind the one that leaves", async (context) => {
+  it("the reset of a waiter names the run that no longer waits behind the one that leaves", async (context) => {
     const console = await openBusyConsole(context, size, "queues");
     await console.waitFor(/h\.example|h:/);
     console.press("/");
     console.type("host:h.example.com");
     await console.pressAndWait("enter", "1 of");
-    await console.pressAndWait("K", /then granted: i\.example\.com\S* at once/);
+    await console.pressAndWait("X", /then granted: i\.example\.com\S* at once/);
   });
 
   it("a larger total names the run that fits then", async (context) => {

@@ -1,4 +1,4 @@
-/** A terminal that codes its keys (kitty's protocol), reports changes of its theme, and shows progress. */
+/** A terminal that codes its keys (kitty's protocol), and reports changes of its theme. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -18,17 +18,6 @@ async function openModern(namespace: TestNamespace, env: Record<string, string> 
     shows: (it) => it.hasCodedKeys && it.modes.has(2031),
   });
   return console;
-}
-
-/** Starts a drain that waits for two holders. @returns a function that ends one of them */
-async function startDrain(namespace: TestNamespace, console: Terminal): Promise<() => void> {
-  const start = (name: string) => namespace.jobs.startHolder({ name, options: "--no-lock --lease pool=1:2" });
-  const runs = [await start("one"), await start("two")];
-  for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
-  await console.waitFor("pool");
-  await console.pressAndWait("D", "Enter drain");
-  console.press("enter");
-  return () => runs.pop()?.child.kill("SIGTERM");
 }
 
 describe("keys and theme", () => {
@@ -115,38 +104,5 @@ describe("every way out", () => {
     await shell.pressAndWait("q", /ready\$\s*$/);
     expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
     expect(shell.getText()).not.toMatch(/997|\[\?|;1n/);
-  });
-});
-
-describe("progress", () => {
-  test("tells how many holders have ended, and goes away at the end", async ({ namespace }) => {
-    const console = await openConsole(namespace, { view: "resources", isModern: true });
-    const endOne = await startDrain(namespace, console);
-    await console.waitFor((it) => it.progress.at(-1) === "1;0");
-    endOne();
-    await console.waitFor((it) => it.progress.at(-1) === "1;50");
-    endOne();
-    await console.waitFor((it) => it.progress.at(-1) === "0");
-  });
-
-  test("is gone after the console, even if a job was running", async ({ namespace }) => {
-    const console = await openConsole(namespace, { view: "resources", isModern: true });
-    await startDrain(namespace, console);
-    await console.waitFor((it) => it.progress.at(-1) === "1;0");
-    await console.end();
-    expect([console.progress.at(-1), console.leftBehind]).toEqual(["0", []]);
-  });
-
-  test("is not written where notifications are off, or the terminal is a simple one", async ({
-    onTestFinished: onFinished,
-  }) => {
-    for (const options of [{ args: ["--notify", "off"] }, { env: { TERM: "linux" } }]) {
-      const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
-      const args = ["--view", "resources", ...(options.args ?? [])];
-      const console = await openConsole(namespace, { ...options, args, isModern: true });
-      await startDrain(namespace, console);
-      await console.waitFor(/running +[2-9]s/);
-      expect([console.progress, options.env === undefined || !console.hasCodedKeys]).toEqual([[], true]);
-    }
   });
 });

@@ -184,7 +184,7 @@ describe("raw keys", () => {
     await terminal.pressAndWait("down", "this is its first value");
     await terminal.pressAndWait("up up", "version 3, no lease");
     terminal.press("escape");
-    const { keys } = await namespace.executeJson("raw group web --revisions 9");
+    const { keys } = await namespace.executeJson("show group web --raw --revisions 9");
     expect(keys).toMatchObject([
       { key: namespace.keys.group("web"), version: "3", earlier: [{ version: "2" }, { version: "1" }] },
     ]);
@@ -197,7 +197,7 @@ describe("raw keys", () => {
       options: "--lock x",
     });
     namespace.onClose(() => run.kill("SIGKILL"));
-    const { stdout } = await namespace.execute("raw lock x");
+    const { stdout } = await namespace.execute("show lock x --raw");
     expect(stdout).toMatch(
       /created at revision \d+, changed at \d+, version \d+, lease [0-9a-f]+, \d+ s of \d+ s left/,
     );
@@ -205,9 +205,9 @@ describe("raw keys", () => {
     await setGroup(namespace, "b.example.com");
     const { revision } = await namespace.store.readRange({ key: "x" });
     await namespace.etcd.runEtcdctl("compact", String(revision));
-    const group = await namespace.execute("raw group web --revisions 5");
+    const group = await namespace.execute("show group web --raw --revisions 5");
     expect(group.stdout).toContain("etcd has compacted the values before");
-    const none = await namespace.execute("raw group nothing");
+    const none = await namespace.execute("show group nothing --raw");
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("nothing")]);
   });
 });

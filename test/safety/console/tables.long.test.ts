@@ -1,6 +1,3 @@
-/** Tables of the console: columns, order, filters, saved views and exports, on a real etcd. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -107,40 +104,6 @@ test("saves a view under a name, and starts with it after a restart", async () =
   await next.pressAndWait("F", "✓ web one");
   await next.typeAndWait("d", "press d again to delete");
   await next.typeAndWait("d", "No saved views yet");
-});
-
-test("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
-  const folder = createTestFolder();
-  const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
-  const exportTo = async (path: string) => {
-    await console.pressAndWait("O", "─ export ");
-    console.press("ctrl+a", "ctrl+k");
-    await console.typeAndWait(path, path.slice(-12));
-    console.press("enter");
-  };
-  const file = join(folder, "locks.csv");
-  await exportTo(file);
-  await console.waitFor(/wrote \S*locks\.csv/);
-  const [head, ...rows] = readFileSync(file, "utf8").trimEnd().split("\r\n");
-  expect(head).toMatch(/^name,state,holder,since,/);
-  expect(rows.map((row) => row.split(",").slice(0, 2).join(" "))).toEqual([
-    "'=delta held",
-    "alpha held",
-    "beta held",
-    "gamma held",
-  ]);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  await exportTo(file);
-  await console.waitFor("exists; Enter replaces it");
-  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
-  await exportTo(join(folder, "none", "locks.md"));
-  await console.waitFor("the folder does not exist; nothing was");
-  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
-  await console.pressAndWait("w", "─ why ");
-  await exportTo(join(folder, "why.md"));
-  await console.waitFor(/wrote \S*why\.md/);
-  expect(readFileSync(join(folder, "why.md"), "utf8")).toMatch(/^# why .*\n\n```text\n/);
-  expect(readdirSync(folder).sort()).toEqual(["locks.csv", "why.md"]);
 });
 
 test("draws the past runs of a lock in its detail, and in a column on demand", async ({ namespace }) => {

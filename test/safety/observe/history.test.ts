@@ -24,14 +24,14 @@ describe.concurrent("the history of locks", () => {
     await namespace.execute("run --lock y -- true");
     const { stdout } = await namespace.execute("ls history l3");
     expect(stdout).toMatch(/^ENDED +LOCK .*\n.*Z +x .* 3 .*\n$/);
-    const history = await namespace.executeJson("history x --limit 1");
+    const history = await namespace.executeJson("ls history x --limit 1");
     expect(history).toMatchObject({
       version: 1,
       view: "history",
       rows: [{ lock: "x", exit: 3, label: "l3" }],
     });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = await namespace.executeJson("stats --sort -failures");
+    const stats = await namespace.executeJson("ls statistics --sort -failures");
     expect(
       stats.rows.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
@@ -42,7 +42,7 @@ describe.concurrent("the history of locks", () => {
       ["x", 2, 1],
       ["y", 1, 0],
     ]);
-    expect((await namespace.execute("stats y")).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
+    expect((await namespace.execute("ls statistics y")).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
   test("--since leaves out what ended before, in history and in ls", async ({ namespace }) => {
@@ -53,7 +53,7 @@ describe.concurrent("the history of locks", () => {
     const then = String(Date.now() + 1);
     await namespace.execute("undrain lock x --yes");
     await namespace.execute("run --lock x -- sh -c 'exit 3'");
-    expect((await list("history", "x", "--since", "1h")).rows).toHaveLength(2);
+    expect((await list("ls", "history", "x", "--since", "1h")).rows).toHaveLength(2);
     expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
     expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);
     expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
@@ -65,7 +65,7 @@ describe.concurrent("the history of locks", () => {
   });
 
   test.for<[args: string[], message: RegExp]>([
-    [["history", "x", "--since", "soon"], /--since must be a time .*; got "soon"/],
+    [["ls", "history", "x", "--since", "soon"], /--since must be a time .*; got "soon"/],
     [["ls", "audit", "--since", "+1h"], /--since must not be in the future .*; got "\+1h"/],
     [["ls", "locks", "--since", "1h"], /--since works with ls history and ls audit only; got "locks"/],
     [["ls", "--since", "1h"], /--since works with ls history and ls audit only; got "overview"/],
@@ -86,28 +86,8 @@ describe.concurrent("the history of locks", () => {
     await namespace.write({ op: "put", ...hostile });
     expect(await namespace.execute("ls history")).toExit(0, { stdout: "" });
     await namespace.expectDone("ls statistics");
-    expect(await namespace.execute("stats --sort size")).toExit(64);
+    expect(await namespace.execute("ls statistics --sort size")).toExit(64);
   });
-});
-
-// Not beside other tests: JSON has the revision.
-test("old words do what their new ones do", async ({ namespace }) => {
-  const start = async (line: string) => await namespace.execute(line.split(" "));
-  await start("group set web a.example");
-  await start("resource set db 3 --yes");
-  await start("schedule add s @manual -- true"); // which has no time that passes
-  for (const [old, current] of [
-    ["group list --json", "ls groups --json"],
-    ["resource list", "ls resources --all"],
-    ["schedule list", "ls schedules"],
-    ["schedule show s --json", "show schedule s --json"],
-    ["collisions", "schedule lint --collisions"],
-    ["help stats", "help ls"],
-  ] as const) {
-    const { code, stdout, stderr } = await start(current);
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(await start(old)).toMatchObject({ code, stdout, stderr });
-  }
 });
 
 describe.concurrent("the history of schedules", () => {

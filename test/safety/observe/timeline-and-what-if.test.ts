@@ -1,17 +1,18 @@
-/** What operators ask about the past and the future: `schedule lint --collisions`, `timeline`, `whatif` and `why --at`. */
+/** What operators ask about the past and the future: `schedule lint --collisions`, `timeline` and `why --at`. */
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
 
 const { test } = TestCluster.startForFile();
 
 test("collisions are listed, and the printed command ends them", async ({ namespace }) => {
-  expect((await namespace.execute("collisions")).stdout).toBe("no schedules compete within 1d\n");
+  expect((await namespace.execute("schedule lint --collisions")).stdout).toBe(
+    "no schedules compete within 1d\n",
+  );
   for (const id of ["a", "b"])
     await namespace.execute(["schedule", "add", id, "0 3 * * *", "--lease", "db=2", "--", "true"]);
   await namespace.execute("resource set db 3 --yes");
-  const report = JSON.parse((await namespace.execute("collisions --json")).stdout);
+  const report = JSON.parse((await namespace.execute("schedule lint --collisions --json")).stdout);
   expect(report).toMatchObject({
     version: 1,
     schedules: 2,
@@ -19,19 +20,23 @@ test("collisions are listed, and the printed command ends them", async ({ namesp
     leases: [{ resource: "db", total: 3, peak: 4, ids: ["a", "b"] }],
     suggestions: [{ id: "b", flag: "delay", value: 60_000, command: "signalbox schedule edit b --delay 1m" }],
   });
-  const { stdout } = await namespace.execute("collisions --within 24h");
+  const { stdout } = await namespace.execute("schedule lint --collisions --within 24h");
   expect(stdout).toMatch(/^same minute\nMINUTES +FIRST +SCHEDULES\n1 .*a, b\n\nmore units than the total\n/);
   expect(stdout).toContain("  signalbox schedule edit b --delay 1m\n");
   await namespace.execute("schedule add late '0 5 * * *' -- true");
-  expect((await namespace.execute("collisions late")).stdout).toBe(
+  expect((await namespace.execute("schedule lint --collisions late")).stdout).toBe(
     "no schedules compete with late within 1d\n",
   );
-  expect((await namespace.execute("collisions late a --json")).stdout).toContain('"peak":4');
-  expect(await namespace.execute("collisions c")).toExit(1, { stderr: "there is no schedule" });
+  expect((await namespace.execute("schedule lint --collisions late a --json")).stdout).toContain('"peak":4');
+  expect(await namespace.execute("schedule lint --collisions c")).toExit(1, {
+    stderr: "there is no schedule",
+  });
   const [, ...words] = report.suggestions[0].command.split(" ");
   expect(await namespace.execute([...words, "--yes"])).toExit(0);
-  expect((await namespace.execute("collisions")).stdout).toBe("no schedules compete within 1d\n");
-  expect(await namespace.execute("collisions --within 40d")).toExit(64, {
+  expect((await namespace.execute("schedule lint --collisions")).stdout).toBe(
+    "no schedules compete within 1d\n",
+  );
+  expect(await namespace.execute("schedule lint --collisions --within 40d")).toExit(64, {
     stderr: "--within must be greater than 0 and at most 31d; got 40d",
   });
 });
@@ -85,47 +90,6 @@ test("timeline: what runs and tasks held of a resource is drawn, shown and liste
   ]);
   const { rows } = await read("ls", "history", "x");
   expect(rows).toMatchObject([{ lock: "x", leases: { db: 2 } }]);
-});
-
-test("whatif: what a reset, a drain and a total would do is predicted, and nothing is changed", async ({
-  namespace,
-}) => {
-  const predict = async (...args: string[]) =>
-    JSON.parse((await namespace.execute(["whatif", ...args, "--json"])).stdout);
-  const countTickets = async (what: string) => {
-    const { rows } = JSON.parse((await namespace.execute(["ls", what, "--json"])).stdout);
-    return rows.flatMap((row: { holders: []; waiters: [] }) => [...row.holders, ...row.waiters]).length;
-  };
-  await namespace.execute("resource set db 2 --yes");
-  for (const [tickets, label] of ["one", "two", "three"].entries()) {
-    namespace.start(["run", "--lock", "x", "--wait", "--label", label, "--", "sleep", "600"]);
-    await waitUntil("its ticket", async () => (await countTickets("locks")) === tickets + 1);
-  }
-  for (const tickets of [1, 2]) {
-    namespace.start("run --no-lock --lease db=2 --lease-timeout 10m -- sleep 600");
-    await waitUntil("its lease", async () => (await countTickets("resources")) === tickets);
-  }
-  const reset = await predict("reset", "lock", "x");
-  expect(reset).toMatchObject({
-    version: 1,
-    ends: [{ queues: [{ kind: "lock", name: "x" }] }],
-    leaves: [],
-    blocked: [],
-  });
-  expect(reset.grants.map(({ round, before }: Record<string, number>) => [round, before])).toEqual([
-    [0, 1],
-    [1, 2],
-  ]);
-  expect(await predict("drain", "lock", "x")).toMatchObject({ ends: [], grants: [], blocked: [{}, {}] });
-  expect(await predict("total", "db", "4")).toMatchObject({ grants: [{ round: 0, before: 1 }], leaves: [] });
-  expect((await namespace.execute("whatif reset lock x")).stdout).toMatch(
-    /^ends .*one.*\nnow .*two.*then 1\nthen 1 .*three.*then 2\n$/,
-  );
-  expect((await namespace.execute("whatif reset lock free")).stdout).toBe(
-    "no run would end, leave or be granted\n",
-  );
-  expect(await countTickets("locks")).toBe(3);
-  expect(await namespace.execute("whatif total db many")).toExit(64, { stderr: 'got "many"' });
 });
 
 test("why --at: the plan, the holder and the actions of a past time are listed", async ({ namespace }) => {

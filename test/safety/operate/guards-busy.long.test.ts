@@ -85,12 +85,12 @@ describe("while a queue grows by 5 waiters a second", () => {
     expect(await listResetRequests(namespace)).toEqual([holder]);
   });
 
-  test("a waiter that was previewed is released, and nobody else", async ({ namespace }) => {
+  test("a waiter that was previewed is reset, and nobody else", async ({ namespace }) => {
     await hold(namespace, "x");
     const waiter = await queueUp(namespace, "x");
     grow(namespace, "x");
-    const revision = await readShownRevision(namespace, "release", waiter);
-    const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
+    const revision = await readShownRevision(namespace, "reset", "run", waiter);
+    const words = ["reset", "run", waiter, "--yes", "--no-wait", "--expect-revision", revision];
     await namespace.expectDone(...words);
     expect(await listResetRequests(namespace)).toEqual([waiter]);
   });

@@ -1,4 +1,4 @@
-/** `signalbox reset` and `signalbox release`: the job is dead before the command returns, and no other run is affected. */
+/** `signalbox reset`: the job is dead before the command returns, and no other run is affected. */
 
 import { existsSync } from "node:fs";
 import { describe, expect } from "vitest";
@@ -239,8 +239,10 @@ describe.concurrent("a reset", () => {
   });
 });
 
-describe.concurrent("a release", () => {
-  test("throws a waiter out of its queue with 75, and the queue goes on", async ({ namespace }) => {
+describe.concurrent("the reset of a run", () => {
+  test("throws a waiter out of its queue with 75, ends a holder, and the queue goes on", async ({
+    namespace,
+  }) => {
     const { jobs } = namespace;
     const file = `${jobs.journal.folder}/over`;
     const holder = await jobs.startAndWait({
@@ -252,18 +254,16 @@ describe.concurrent("a release", () => {
     const [entry] = await jobs.waitForTickets("waiter", "waiting");
     const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
     const run = entry?.run ?? "";
-    await namespace.expectDone("release", run.slice(0, 6), "--yes");
+    await namespace.expectDone("reset run", run.slice(0, 6), "--yes");
     expect(await waiter.ended).toExit(75);
     const held = (await jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
-    expect(await namespace.execute(["release", held, "--yes"])).toExit(75, {
-      stderr: `signalbox reset lock x --run ${held}`,
-    });
-    holder.kill("SIGTERM");
+    await namespace.expectDone("reset run", held, "--yes");
+    expect((await holder.ended).code).not.toBe(0);
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
-    expect(await namespace.execute(["release", run, "--yes"])).toMatchObject({
+    expect(await namespace.execute(["reset", "run", run, "--yes"])).toMatchObject({
       code: 1,
-      stderr: `signalbox: no run "${run}" is waiting\n`,
+      stderr: `signalbox: no run "${run}" holds or waits for anything\n`,
     });
-    expect(await namespace.execute(["release", run, "--yes", "--json"])).toExit(1);
+    expect(await namespace.execute(["reset", "run", run, "--yes", "--json"])).toExit(1);
   });
 });

@@ -38,7 +38,7 @@ describe("an export", () => {
     await namespace.expectDone("resource set FQDN_cpu CPU --order 2");
     await namespace.expectDone("resource set db 10 --note 'a \"note\"'");
     const text = await namespace.expectDone("export --format json");
-    expect(await other.execute("import - --yes", { input: text })).toExit(0);
+    expect(await other.execute("apply - --yes", { input: text })).toExit(0);
     expect(await other.expectDone("export --format json -")).toBe(text);
     const again = await take(other, JSON.parse(text), "--prune", "--yes", "--strict");
     expect(again).toExit(1, { stdout: "is up to date" });
@@ -113,7 +113,7 @@ describe("an import", () => {
     });
     const json = await take(namespace, { groups: 1 }, "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, outcome: "faulty", faults: [{ line: 1 }] });
-    expect(await namespace.execute("import /none")).toExit(74);
+    expect(await namespace.execute("apply /none")).toExit(74);
     expect(await readAllKeys(namespace)).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe("an import", () => {
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
     await namespace.expectDone("resource set db 3");
-    expect(await namespace.execute("import - --yes", { input: document })).toExit(0);
+    expect(await namespace.execute("apply - --yes", { input: document })).toExit(0);
     const run = (host: string, group: string, lease: string) =>
       namespace.jobs.start({
         name: host,
@@ -189,7 +189,7 @@ describe("an import", () => {
     await take(namespace, buildGroups(before), "--yes");
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(`import ${file}`, { terminal: TERMINAL });
+    const asked = namespace.start(`apply ${file}`, { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 group set? [y/N]");
     await namespace.expectDone("group delete g1 --yes");
     asked.child.stdin?.write("y\r");
@@ -210,7 +210,7 @@ describe("an import", () => {
     );
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(`import ${file}`, { terminal: TERMINAL });
+    const asked = namespace.start(`apply ${file}`, { terminal: TERMINAL });
     await asked.waitForOutput("[y/N]");
     await namespace.expectDone("drain lock x --yes");
     asked.child.stdin?.write("y\r");
@@ -221,7 +221,7 @@ describe("an import", () => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
     const caught = interceptor.interceptNext(matchText('"action":"apply"'), "answers");
-    const taken = namespace.start("import - --yes", {
+    const taken = namespace.start("apply - --yes", {
       input: JSON.stringify(buildGroups({ web: [W1], db: [W2] })),
       endpoints: [interceptor.endpoint],
     });
@@ -381,7 +381,7 @@ describe("a role that may not configure", () => {
   test.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {
     const many = Array.from({ length: count }, (_, n) => [`g${n}`, []]);
     const document = { groups: Object.fromEntries(many), resources: ["db"] };
-    const end = await namespace.execute("import - --yes", { input: JSON.stringify(document) });
+    const end = await namespace.execute("apply - --yes", { input: JSON.stringify(document) });
     expect(end).toExit(77, {
       stderr: /nothing was changed.*readwrite on .*\/jobs\/config\/groups\/.*config\/resources/,
     });

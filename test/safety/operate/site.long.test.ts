@@ -81,8 +81,8 @@ describe("a site", () => {
     await second.expectDone("apply", createFile(await first.expectDone("export --format json")), "--yes");
     expect(await second.expectDone("export")).toBe(SITE);
     await third.expectDone(
-      "schedule import json",
-      createFile(await second.expectDone("schedule export")),
+      "apply",
+      createFile(await second.expectDone("export --only calendars --only schedules --format json")),
       "--yes",
     );
     expect(await third.expectDone("export --only schedules --only calendars")).toBe(
@@ -143,18 +143,19 @@ describe("a site", () => {
       });
     await namespace.expectDone("schedule add hand @daily -- true");
     await namespace.expectDone("apply", build("a", "b"), "--owner", "one", "--prune", "--yes");
-    await namespace.expectDone("import", build("c"), "--owner=two", "--replace", "--yes");
+    await namespace.expectDone("apply", build("c"), "--owner=two", "--prune", "--yes");
     await namespace.expectDone("diff", build("a"), "--owner", "one");
     const diff = await namespace.execute(["diff", build("a"), "--owner", "one", "--prune"]);
     expect(diff).toExit(1, {
       stdout: /^- group b \(h\)\nschedule b would be deleted: [^\n]*\n1 group deleted, 1 schedule deleted\n$/,
     });
     await namespace.expectDone("apply", build("a"), "--owner", "one", "--prune", "--yes");
-    expect(Object.keys(JSON.parse(await namespace.expectDone("schedule export")).schedules)).toEqual([
-      "a",
-      "c",
-      "hand",
-    ]);
+    expect(
+      Object.keys(
+        JSON.parse(await namespace.expectDone("export --only calendars --only schedules --format json"))
+          .schedules,
+      ),
+    ).toEqual(["a", "c", "hand"]);
     const refused = await namespace.execute(["apply", build("c", "hand"), "--owner", "one", "--yes"]);
     expect(refused).toExit(78, {
       stderr:
@@ -213,7 +214,6 @@ describe("a site", () => {
     for (const words of [
       ["apply", file, "--yes"],
       ["diff", file],
-      ["schedule", "diff", "json", file],
     ]) {
       const { code, stderr } = await namespace.execute(words);
       expect({ code, lines: stderr.split("\n") }).toEqual({
@@ -290,7 +290,9 @@ describe("a large site", () => {
     expect(await namespace.execute(`diff ${file}`)).toExit(1, { stdout: "200 schedules added" });
     expect(await namespace.expectDone(`apply ${file} --yes`)).toBe("done: 200 schedules added\n");
     await namespace.expectDone(`diff ${file} --prune`);
-    const { schedules } = JSON.parse(await namespace.expectDone("schedule export"));
+    const { schedules } = JSON.parse(
+      await namespace.expectDone("export --only calendars --only schedules --format json"),
+    );
     expect(Object.keys(schedules)).toHaveLength(2_000);
     expect(await namespace.expectDone("apply", createFile(build(0)), "--prune", "--yes")).toBe(
       "done: 2000 schedules deleted\n",

@@ -247,9 +247,9 @@ test.concurrent("an export has the calendars of a schedule, and an import keeps 
   await expectDone(namespace, "calendar add holidays 12-25");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "previous", ...work);
   const file = cluster.createPath("", 0o644);
-  await expectDone(namespace, "schedule export", file);
+  await expectDone(namespace, "export --only calendars --only schedules --format json", file);
   await expectDone(namespace, "schedule delete job --yes");
-  await expectDone(namespace, "schedule import json", file, "--yes");
+  await expectDone(namespace, "apply", file, "--yes");
   const { stdout } = await expectDone(namespace, "show schedule job --json");
   expect(JSON.parse(stdout).row.definition).toMatchObject({ except: ["holidays"], ifExcluded: "previous" });
   expect(await readNext(namespace, "job")).toMatch(/-12-24$/);

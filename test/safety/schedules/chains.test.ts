@@ -186,7 +186,7 @@ test.concurrent("mistakes are refused with their reasons", async ({ namespace })
     ["graph z", 1, 'no schedule "z"'],
   ];
   await expectEnds(namespace, cases, "schedule");
-  const listed = await namespace.expectDone("schedule list --tag nightly --tag=team=x --json");
+  const listed = await namespace.expectDone("ls schedules tag:nightly tag:team=x --json");
   expect(JSON.parse(listed).rows).toMatchObject([{ schedule: "a" }]);
   expect((await namespace.executeJson("ls schedules tag:team")).rows).toMatchObject([{ schedule: "a" }]);
 });

@@ -48,7 +48,7 @@ describe("an operator's day", () => {
     await namespace.expectDone(
       "schedule add report.weekly report @weekly '{\"to\": [1]}' --delay 5m --start 2027-01-01",
     );
-    expect(await namespace.expectDone("schedule list")).toMatch(
+    expect(await namespace.expectDone("ls schedules")).toMatch(
       /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump 'a b' .*\n$/,
     );
     expect(await namespace.expectDone("schedule edit backup --retries '' --timeout 1h")).toBe(
@@ -62,7 +62,7 @@ describe("an operator's day", () => {
     await namespace.expectDone("schedule trigger backup");
     expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
     await namespace.expectDone("schedule delete backup report.weekly --yes");
-    expect(await namespace.expectDone("schedule list")).toBe("");
+    expect(await namespace.expectDone("ls schedules")).toBe("");
     const records = (await listAudits(namespace, ["target", "outcome"])).map((record) =>
       record.replace(/^schedules? /, ""),
     );
@@ -330,18 +330,20 @@ describe("a crontab", () => {
     await namespace.expectDone("schedule import", ...IMPORT, "--yes");
     await namespace.expectDone("schedule add mine report @daily '{\"a\":[1]}' --hook-late \"x 'y z'\"");
     const file = join(createTestFolder(), "schedules.json");
-    await namespace.expectDone(`schedule export ${file}`);
-    await other.expectDone(`schedule import json ${file} --yes`);
-    expect(await other.expectDone("schedule export")).toBe(readFileSync(file, "utf8"));
-    expect(await other.expectDone(`schedule diff json ${file} --prune`)).toBe(
+    await namespace.expectDone(`export --only calendars --only schedules --format json ${file}`);
+    await other.expectDone(`apply ${file} --yes`);
+    expect(await other.expectDone("export --only calendars --only schedules --format json")).toBe(
+      readFileSync(file, "utf8"),
+    );
+    expect(await other.expectDone(`diff ${file} --prune`)).toBe(
       "the site is up to date: nothing to change\n",
     );
     writeFileSync(
       file,
       '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',
     );
-    const [code, why] = await runRefused(other, "import json", file, "--yes");
-    expect([code, why]).toEqual([
+    const { code, stderr } = await other.execute(["apply", file, "--yes"]);
+    expect([code, stderr]).toEqual([
       78,
       expect.stringMatching(/"a": [\s\S]*"b": retries -1|"a": [\s\S]*"b": retries/),
     ]);

@@ -52,7 +52,9 @@ describe.concurrent("at boot", () => {
       /job/.test(check),
     );
     expect(checked).toHaveLength(2); // each host
-    expect(await namespace.expectDone("schedule export --format crontab")).toContain("\n@reboot ");
+    expect(await namespace.expectDone("export --only calendars --only schedules --format crontab")).toContain(
+      "\n@reboot ",
+    );
   });
 });
 
@@ -152,14 +154,16 @@ test("seconds and rules: added by flags, listed, and kept by an export and an im
   expect(state?.next, "a rule whose first day has passed begins with the next one").toBeGreaterThan(
     Date.now(),
   );
-  const exported = await namespace.expectDone("schedule export");
+  const exported = await namespace.expectDone("export --only calendars --only schedules --format json");
   expect(JSON.parse(exported).schedules).toMatchObject({
     s: { cron: "@seconds */20 * * * * *" },
     r: { cron: ["0 7 1 * *", "@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-01-05T09:00"] },
   });
   const other = cluster.createNamespace();
   expect(await other.execute("apply - --yes", { input: exported })).toExit(0);
-  expect(JSON.parse(await other.expectDone("schedule export"))).toEqual(JSON.parse(exported));
+  expect(
+    JSON.parse(await other.expectDone("export --only calendars --only schedules --format json")),
+  ).toEqual(JSON.parse(exported));
   expect(await namespace.execute(["schedule", "add", "x", ...rule.slice(0, 2), "--", "true"])).toExit(64, {
     stderr: "--rrule needs --start",
   });

@@ -10,7 +10,6 @@ import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import { createWorkerKey } from "../../cli/views/schedules.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
-import { readDue } from "../support/read-keys.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -33,28 +32,14 @@ function createHookLog(...names: string[]) {
   return { hooks: Object.fromEntries(names.map((name) => [name, hook])), read };
 }
 
-test.concurrent("auto is no use if fewer outcomes are kept than it needs, and add and edit say so", async ({
-  namespace,
-}) => {
-  const add = "schedule add a @daily --expect auto";
-  expect(await namespace.execute(`${add} --keep 4 -- true`)).toExit(0, {
-    stderr: 'note: "expect" auto needs 5 successes, but only 4 outcomes are kept',
-  });
-  const edit = async (keep: number) => await namespace.execute(`schedule edit a --keep ${keep}`);
-  expect((await edit(5)).stderr).toBe("");
-  expect((await edit(3)).stderr).toContain("only 3 outcomes are kept");
-  expect((await namespace.execute("schedule edit a --note x")).stderr, "it is told once").toBe("");
-  const path = cluster.createPath();
-  const few = { cron: "@daily", timezone: "UTC", expect: "auto", keep: 2, command: ["./x"] };
-  writeFileSync(path, JSON.stringify({ version: 1, schedules: { b: few, c: { ...few, keep: 9 } } }));
-  const { stderr } = await namespace.execute(`apply ${path} --yes`);
-  expect(stderr).toMatch(/^signalbox: note: schedule "b": "expect" auto .* only 2 outcomes are kept/m);
-  expect(stderr).toMatch(/^signalbox: note: schedule "c": "\.\/x" is a path in the working folder/m);
-});
-
 test.concurrent("mistakes that would fail at every start are told when the schedule is written", async ({
   namespace,
 }) => {
+  const path = cluster.createPath();
+  const definition = { cron: "@daily", timezone: "UTC", command: ["./x"] };
+  writeFileSync(path, JSON.stringify({ version: 1, schedules: { job: definition, other: definition } }));
+  const { stderr } = await namespace.execute(["apply", path, "--yes"]);
+  expect(stderr).toMatch(/note: schedule "job": "\.\/x" is a path in the working folder/);
   const add = async (id: string, ...words: string[]) =>
     (await namespace.execute(["schedule", "add", id, "@daily", ...words])).stderr;
   expect(await add("a", "--lease", "db=2", "--", "true")).toMatch(
@@ -183,30 +168,6 @@ test.concurrent("a success that comes too soon is told after it, a failure is on
   expect((await namespace.execute("show schedule empty")).stdout).toMatch(/\ds too-short/);
   const check = await namespace.execute("check schedule empty --expect");
   expect(check).toExit(1, { stdout: /took \d+s \(too-short\); expected: at least 30s/ });
-});
-
-test.concurrent("auto: the bound follows the last successes, and is known to all", async ({ namespace }) => {
-  const { keys } = namespace;
-  const endedAt = Date.now() - MINUTE;
-  const past = Array.from({ length: 6 }, (_, n) => ({
-    scheduled: n,
-    result: "ok" as const,
-    startedAt: endedAt - 8_000,
-    endedAt,
-  }));
-  await namespace.put(keys.outcomes("job"), formatOutcomes({ runs: past, dead: [] }));
-  await putDueSchedule(namespace, "job", { command: ["true"], expect: "auto" });
-  const worker = namespace.start("worker");
-  await waitForOutcomes(namespace, "job", 7);
-  expect(await readDue(namespace, "job")).toMatchObject({ usual: 8_000 });
-  expect((await namespace.execute("show schedule job")).stdout).toMatch(/expected +auto, at most 16s/);
-  expect((await namespace.execute("schedule explain job")).stdout).toContain("should take at most 16s");
-  await worker.end();
-  await namespace.put(keys.running("job"), formatRunning({ ...RUNNING, since: Date.now() - 10_000 }));
-  expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");
-  await namespace.put(keys.running("job"), formatRunning({ ...RUNNING, since: Date.now() - 17_000 }));
-  const problems = await namespace.execute("ls problems");
-  expect(problems.stdout).toMatch(/web1:7 has run it for 1\ds; expected: at most 16s/);
 });
 
 test.concurrent("flags, messages, and one file for a site", async ({ namespace }) => {

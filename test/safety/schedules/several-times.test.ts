@@ -36,16 +36,19 @@ test.concurrent("one schedule, at the times of each text", async ({ namespace })
   expect(await namespace.expectDone("schedule explain job")).toContain(
     "at 09:00, Monday to Friday; and at 12:00, Saturday, UTC",
   );
-  expect(await namespace.expectDone("schedule export --format crontab")).toContain(
+  expect(await namespace.expectDone("export --only calendars --only schedules --format crontab")).toContain(
     "0 9 * * 1-5 true\n0 12 * * 6 true\n",
   );
-  const exported = JSON.parse(await namespace.expectDone("schedule export"));
+  const exported = JSON.parse(
+    await namespace.expectDone("export --only calendars --only schedules --format json"),
+  );
   expect(exported.schedules.job.cron).toEqual(["0 9 * * 1-5", "0 12 * * 6"]);
   expect((await namespace.execute("ls schedules")).stdout).toContain("0 9 * * 1-5; 0 12 * * 6");
 
   await namespace.expectDone("schedule edit job --cron '0 7 * * *'");
   expect(
-    JSON.parse(await namespace.expectDone("schedule export")).schedules.job.cron,
+    JSON.parse(await namespace.expectDone("export --only calendars --only schedules --format json")).schedules
+      .job.cron,
     "one text stays a text",
   ).toBe("0 7 * * *");
   const refused = await namespace.execute("schedule edit job --cron '0 7 * * *' --cron @manual");
@@ -56,7 +59,7 @@ test.concurrent("an interval counts from --start, or from the moment at which it
   namespace,
 }) => {
   const readCron = async (id: string) => {
-    const { stdout } = await namespace.execute("schedule export");
+    const { stdout } = await namespace.execute("export --only calendars --only schedules --format json");
     return JSON.parse(stdout).schedules[id].cron;
   };
   const start = new Date(Math.floor(Date.now() / MINUTE) * MINUTE + 2 * 3_600_000).toISOString();

@@ -196,7 +196,6 @@ class DrainWatcher {
   #reportHolders(holders: readonly Claim[]): void {
     this.#told = holders.length;
     this.#toldAt = this.#context.clock.now();
-    this.#context.io.reportRemaining?.(holders.length);
     this.#context.printMessage(`waiting for ${formatHolders(holders)}`);
   }
 

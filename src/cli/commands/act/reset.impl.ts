@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../core/base/duration.ts";
-import { EXIT, SignalboxError } from "../../../core/base/errors.ts";
+import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { clean, formatShortList, quoteText, suggestNearest } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
@@ -18,11 +18,9 @@ import {
 } from "../../../site/operate/reset.ts";
 import {
   buildClaims,
-  type Claim,
   describeQueueChanges,
   findResetTargets,
   formatTicketOwner,
-  isHolder,
 } from "../../../site/state/claims.ts";
 import {
   type EvictionPreview,
@@ -48,17 +46,26 @@ import {
 } from "../../frame/read-snapshot.ts";
 import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
 import { toRunnersJson } from "../see/show-json.ts";
-import type { EvictionFlags, ResetFlags } from "./reset.ts";
+import type { ResetFlags } from "./reset.ts";
 
-export const resetQueue = createActionCommand<ResetFlags>(async (context) => {
-  const [kindName = "", nameGiven = ""] = context.args;
-  const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
-  const name = validateName(kind, nameGiven);
+export const resetTarget = createActionCommand<ResetFlags>(async (context) => {
+  const [kind, name = ""] = context.args;
+  if (kind !== "run") return await resetQueue(context, kind === "resource" ? "resource" : "lock", name);
+  if (context.flags.run !== undefined)
+    throw new UsageError("--run chooses a run of a lock or a resource; leave it out with: reset run");
+  return await resetRun(context, name);
+});
+
+async function resetQueue(
+  context: CommandContext<ResetFlags>,
+  kind: QueueKind,
+  word: string,
+): Promise<ActionOutcome<EvictionResult>> {
+  const name = validateName(kind, word);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const wanted = context.flags.run;
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
   return await evict(context, {
-    action: "reset",
     target: `${kind} ${name}`,
     snapshot,
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
@@ -66,7 +73,7 @@ export const resetQueue = createActionCommand<ResetFlags>(async (context) => {
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
     nothing: describeNothingHeld(snapshot, kind, name, run),
   });
-});
+}
 
 /**
  * Finds the run that a word names, in the queue. Returns the word itself if the queue has no such run: it is not an error
@@ -93,14 +100,15 @@ function describeNothingHeld(
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }
 
-export const releaseRun = createActionCommand<EvictionFlags>(async (context) => {
-  const [word = ""] = context.args;
+/** Ends a run: all its tickets are asked for, whether they hold or wait. */
+async function resetRun(
+  context: CommandContext<ResetFlags>,
+  word: string,
+): Promise<ActionOutcome<EvictionResult>> {
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));
-  if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
   const outcome = await evict(context, {
-    action: "release",
     target: `run ${claim?.run ?? word}`,
     snapshot,
     findEntries: (seen) =>
@@ -110,23 +118,11 @@ export const releaseRun = createActionCommand<EvictionFlags>(async (context) => 
           ?.entries.map(({ entry }) => entry)) ??
       [],
     queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
-    words: `signalbox release ${claim?.run ?? word}`,
-    nothing: `no run ${quoteText(word)} is waiting`,
+    words: `signalbox reset run ${claim?.run ?? word}`,
+    nothing: `no run ${quoteText(word)} holds or waits for anything`,
   });
   const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
   return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
-});
-
-/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
-function refuseHolder(claim: Claim): void {
-  const [first] = claim.entries;
-  if (first === undefined || !isHolder(claim)) return;
-  const { queue, entry } = first;
-  throw new SignalboxError(
-    EXIT.changed,
-    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
-      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
-  );
 }
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
@@ -135,7 +131,6 @@ interface EvictionDraft {
   findEntries(snapshot: Snapshot): readonly QueueEntry[];
   /** The queues of these tickets. */
   queues: readonly { kind: QueueKind; name: string }[];
-  action: "reset" | "release";
   /** As in the audit: `lock invoices`. */
   target: string;
   snapshot: Snapshot;
@@ -146,7 +141,7 @@ interface EvictionDraft {
 }
 
 interface EvictionPlan extends EvictionDraft {
-  context: CommandContext<EvictionFlags>;
+  context: CommandContext<ResetFlags>;
   entries: readonly QueueEntry[];
   preview: EvictionPreview;
   /** The state of the runners that were checked. */
@@ -158,11 +153,11 @@ const MOST_RUNNERS = 8;
 
 /** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
 async function evict(
-  context: CommandContext<EvictionFlags>,
+  context: CommandContext<ResetFlags>,
   draft: EvictionDraft,
 ): Promise<ActionOutcome<EvictionResult>> {
   const { flags, printMessage } = context;
-  const { action, snapshot, target } = draft;
+  const { snapshot, target } = draft;
   const entries = draft.findEntries(snapshot);
   const wall = context.clock.getWallTime();
   const preview = previewEviction(snapshot, new Set(entries.map(({ run }) => run)), wall);
@@ -179,9 +174,8 @@ async function evict(
       messageKeys: [...formatEvictionPreview(preview, undefined), ...states.map(({ key }) => key)],
       repeat: `${draft.words}${flags.force ? " --force" : ""} --expect-revision ${snapshot.revision} --yes`,
     });
-  const verb = action === "reset" ? "Reset" : "Release";
   const risk = flags.force ? ", at the risk that two commands run at once," : "";
-  if (!(await confirmAction(context, lines, `${verb}${risk} ${clean(target)}?`)))
+  if (!(await confirmAction(context, lines, `Reset${risk} ${clean(target)}?`)))
     return createEvictionOutcome(plan, "declined", ["nothing was done"]);
   const receipt = await putEviction(plan);
   if (receipt?.kind === "changed")
@@ -226,10 +220,16 @@ function checkReadable({ context, entries }: EvictionPlan): void {
 }
 
 function putEviction(plan: EvictionPlan): Promise<ActionResult | undefined> {
-  const { context, action, target, entries, snapshot } = plan;
+  const { context, target, entries, snapshot } = plan;
   const { force, reason } = context.flags;
   const seen = { seen: snapshot.revision, compare: buildNextGuards(plan) };
-  return (force ? removeTickets : requestResets)(context, { action, target, entries, reason, ...seen });
+  return (force ? removeTickets : requestResets)(context, {
+    action: "reset",
+    target,
+    entries,
+    reason,
+    ...seen,
+  });
 }
 
 /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
@@ -282,12 +282,12 @@ function reportNews({ printMessage }: CommandContext, news: DepartureEvent): voi
 }
 
 function createEvictionOutcome(
-  { context, snapshot: { revision }, action, target, preview, runners }: EvictionPlan,
+  { context, snapshot: { revision }, target, preview, runners }: EvictionPlan,
   outcome: EvictionResult["outcome"],
   messages: readonly string[],
   texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
 ): ActionOutcome<EvictionResult> {
-  const result = { kind: "eviction", outcome, revision, action, target, preview, runners } as const;
+  const result = { kind: "eviction", outcome, revision, target, preview, runners } as const;
   return createOutcome(context, result, { messages, ...texts });
 }
 

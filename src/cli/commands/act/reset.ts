@@ -1,20 +1,16 @@
 import { declareFlags, declareRowCommand, type FlagsOf } from "../../frame/command.ts";
 import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
-const EVICTION_FLAGS = declareFlags({
+const RESET_FLAGS = declareFlags({
+  "--run RUN": {
+    names: "run",
+    help: "of a lock or a resource, only this run (its id, the beginning of its id, or HOST:PID)",
+  },
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
   "--no-wait": "do not wait for the command to end",
   "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,
-});
-
-/** Values of these flags. */
-export type EvictionFlags = FlagsOf<typeof EVICTION_FLAGS>;
-
-const RESET_FLAGS = declareFlags({
-  "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
-  ...EVICTION_FLAGS,
 });
 
 /** Values of these flags. */
@@ -26,20 +22,25 @@ export const reset = declareRowCommand({
   rows: {
     key: "X",
     kinds: ["lock", "resource", "run"],
-    refusal: "only a held lock or resource can be reset",
+    refusal: "only a held lock or resource, or a run, can be reset",
     danger: "endsRuns",
   },
-  brief: "take a lock or a lease away from its holder",
+  brief: "take a lock or a lease away from its holder, or end a run",
   about: [
     "Asks the runner to end its command (TERM, then KILL after its termination timeout) and to free what it holds, and" +
       " waits until the command has ended: only then can the next run start. If the runner is frozen or gone, its guardian ends the" +
       " command, or the claim is lost when the session expires; the command waits for that too.",
+    "`reset run` does so for one run, whatever it holds. A run that only waits leaves all its queues, and exits with 75. If there is no such" +
+      " run, nothing is done (exit 1).",
     "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
       " done (exit 75), and the changes are printed. Other runs may come and go.",
   ],
   args: {
-    KIND: { choices: ["lock", "resource"], help: "lock or resource" },
-    NAME: { names: "lock", help: "name of the lock or resource" },
+    KIND: { choices: ["lock", "resource", "run"], help: "lock, resource or run" },
+    NAME: {
+      names: "lock",
+      help: "name of the lock or resource; for a run its id, the beginning of its id, or HOST:PID",
+    },
   },
   flags: RESET_FLAGS,
   examples: {
@@ -48,31 +49,9 @@ export const reset = declareRowCommand({
     "signalbox reset lock invoices --dry-run": "only show it",
     "signalbox reset resource db --run web1.example.com:3121 --yes --reason 'stuck in a query'":
       "in a script",
+    "signalbox reset run 7c3f --yes": "the run whose id begins with 7c3f, which holds or waits",
     "signalbox reset lock invoices --force --yes":
       "the runner's host is gone; do not wait until its session expires",
   },
-  load: async () => (await import("./reset.impl.ts")).resetQueue,
+  load: async () => (await import("./reset.impl.ts")).resetTarget,
 });
-
-export const release = declareRowCommand({
-  id: "release",
-  topic: "Act",
-  rows: {
-    key: "K",
-    kinds: ["run", "lock", "resource"],
-    refusal: "only waiting runs can be released: see Queues",
-    danger: "endsRuns",
-  },
-  brief: "remove a waiting run from its queues",
-  about: [
-    "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it. If" +
-      " no such run waits, nothing is done (exit 1).",
-  ],
-  args: { RUN: { names: "run", help: "id of the run, the beginning of the id, or HOST:PID" } },
-  flags: EVICTION_FLAGS,
-  examples: { "signalbox release 7c3f --yes": "the run whose id begins with 7c3f" },
-  load: async () => (await import("./reset.impl.ts")).releaseRun,
-});
-
-/** In the order of the help. */
-export const RESET_COMMANDS = [reset, release] as const;

@@ -6,6 +6,7 @@ import type { PastRun } from "../../../core/protocol/history.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { type Definition, isPaused, runsAtBoot } from "../../../schedule/definition.ts";
+import { formatExpectation, getExpectation } from "../../../schedule/expectation.ts";
 import { parsePlan } from "../../../schedule/plan.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { listStates } from "../../../schedule/state/host-states.ts";
@@ -21,7 +22,7 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { findNextStart, findOverruns, findStoredFault, formatExpected } from "../../views/schedules.ts";
+import { findNextStart, findOverruns, findStoredFault } from "../../views/schedules.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
@@ -104,17 +105,16 @@ function isUnbounded(definition: Definition | undefined): boolean {
 
 /** Finds a run that takes longer than expected; or else the last run, if it did or was too short. @param wall  ms */
 function findDeviation(
-  { schedules, dues, executions, outcomes }: Snapshot,
+  { schedules, executions, outcomes }: Snapshot,
   { name, host }: RecentRuns,
   wall: number,
 ): RecentRuns["deviation"] {
   const definition = schedules.get(name)?.value;
   if (definition === undefined) return undefined;
-  const due = dues.get(name)?.value;
   const isHere = (one: { host?: string } | undefined) => host === undefined || one?.host === host;
-  const overruns = findOverruns({ definition, due, executions: executions.get(name) ?? [] }, wall);
+  const overruns = findOverruns({ definition, executions: executions.get(name) ?? [] }, wall);
   const overrun = overruns.find(({ running }) => isHere(running));
-  const expected = `; expected: ${formatExpected(definition, due)}`;
+  const expected = `; expected: ${formatExpectation(getExpectation(definition))}`;
   if (overrun !== undefined) {
     const detail = `has run for ${formatBriefDuration(wall - overrun.running.since)} on ${overrun.running.host}${expected}`;
     return { isRunning: true, detail };

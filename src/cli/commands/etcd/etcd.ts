@@ -1,5 +1,5 @@
-import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
-import { ACTION_FLAGS, JSON_FLAGS } from "../../frame/command-line/flags.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
 
 const members = declareCommand({
@@ -136,61 +136,5 @@ const get = declareCommand({
   load: async () => (await import("./keys.impl.ts")).showKey,
 });
 
-/** Settings of commands that change keys of other programs. */
-const EDIT_SETTINGS = [...CONNECTION_SETTINGS, "allowEdit"] as const;
-const EDIT =
-  "Shows the present value and the difference, asks, and then writes with an audit record in the same transaction, if the key is still at the" +
-  " revision that was shown; otherwise nothing is done (75), and both values are printed. Needs --allow-edit, or allowEdit in the configuration" +
-  " of the context; readOnly refuses it too. Keys under signalbox's own prefix are never changed: the message names the command for that.";
-
-const PUT_FLAGS = declareFlags({
-  "--file FILE": "take the value from this file, byte for byte",
-  ...BASE64_FLAG,
-  ...ACTION_FLAGS,
-});
-
-/** Values of these flags. */
-export type PutFlags = FlagsOf<typeof PUT_FLAGS>;
-
-const put = declareCommand({
-  id: "etcd put",
-  topic: "Act",
-  brief: "write a key of another program in etcd",
-  about: [EDIT, "A key that is attached to a lease stays attached. The audit states sizes, not values."],
-  args: { KEY: "the key", "[VALUE]": "the value; - for standard input" },
-  flags: PUT_FLAGS,
-  settings: EDIT_SETTINGS,
-  examples: {
-    "signalbox etcd put /app/limit 20 --dry-run": "what is it now, and what would change?",
-    "signalbox etcd put /app/limit 20 --allow-edit --reason 'more load'": "change it after a question",
-    "signalbox etcd put /app/config --file config.json --allow-edit --expect-revision 88140 --yes":
-      "in a script: only if it is as it was shown",
-    "signalbox etcd put /app/config - --allow-edit --yes": "from standard input",
-  },
-  load: async () => (await import("./edit.impl.ts")).putKey,
-});
-
-const DEL_FLAGS = declareFlags({ ...BASE64_FLAG, ...ACTION_FLAGS });
-
-/** Values of these flags. */
-export type DelFlags = FlagsOf<typeof DEL_FLAGS>;
-
-const del = declareCommand({
-  id: "etcd del",
-  topic: "Act",
-  brief: "delete a key of another program in etcd",
-  about: [EDIT],
-  args: { KEY: "the key" },
-  flags: DEL_FLAGS,
-  settings: EDIT_SETTINGS,
-  examples: {
-    "signalbox etcd del /app/old --dry-run": "what is in it?",
-    "signalbox etcd del /app/old --allow-edit --yes": "without a question",
-  },
-  load: async () => (await import("./edit.impl.ts")).deleteKey,
-});
-
 /** In the order of the help. */
 export const ETCD_COMMANDS = [members, sessions, users, keys, get] as const;
-
-export const ETCD_EDITS = [put, del] as const;

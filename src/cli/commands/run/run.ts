@@ -22,7 +22,6 @@ function parseCaptureSize(text: string, flag: string): number {
 
 const RUN_FLAGS = declareFlags({
   "--lock NAME": {
-    aliases: ["lockname"],
     names: "lock",
     isRepeatable: true,
     help: "the lock (default: the command's base name); of several, the run takes all or none",

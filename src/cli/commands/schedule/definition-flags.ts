@@ -199,7 +199,7 @@ export const DEFINITION_FLAGS = declareFlags({
   "--expect RANGE": {
     canClear: true,
     parse: parseExpect,
-    help: "how long a run should take: 5s..20m, 5s.. or ..20m; auto: up to twice the usual; see --hook-overrun and ls problems",
+    help: "how long a run should take: 5s..20m, 5s.. or ..20m; see --hook-overrun and ls problems",
   },
   "--retries NUMBER": {
     canClear: true,

@@ -8,7 +8,6 @@ import { parseResourceConfig } from "../../../core/fleet/resources.ts";
 import { listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../../schedule/definition.ts";
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../../schedule/definition-values.ts";
-import { findExpectationNote } from "../../../schedule/expectation.ts";
 import { readKeysIfAllowed } from "../../../site/observe/ports.ts";
 import type { Call } from "../../frame/command.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
@@ -111,7 +110,7 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
  * background, and about an expectation without effect, if the definition has changed there.
  */
 export function listDefinitionNotes(
-  { command = [], folder, expect, keep }: Definition,
+  { command = [], folder }: Definition,
   before: Definition | undefined,
 ): string[] {
   const [file = ""] = command;
@@ -127,7 +126,6 @@ export function listDefinitionNotes(
       folder === undefined &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
     !isDeepStrictEqual(command, before?.command) && describeEndedProcess(findBackgroundProcess(command)),
-    (expect !== before?.expect || keep !== before?.keep) && findExpectationNote(expect, keep),
   ]);
 }
 

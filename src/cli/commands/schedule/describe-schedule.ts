@@ -201,7 +201,7 @@ export function describeDefinition(id: string, definition: Definition, due?: Due
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
-    ...describeExpectation(definition, due),
+    ...describeExpectation(definition),
     ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
     ...(definition.note === undefined ? [] : [`note: ${definition.note}`]),
   ];
@@ -267,12 +267,9 @@ function describeLimits({
   ];
 }
 
-function describeExpectation(definition: Definition, due: DueState | undefined): string[] {
-  const { expect } = definition;
-  if (expect === undefined) return [];
-  const bounds = formatExpectation(getExpectation(definition, due));
-  const usual = "twice as long as usual, once enough runs have succeeded";
-  return [`a run should take ${bounds ?? `at most ${usual}`}; what does not is reported`];
+function describeExpectation(definition: Definition): string[] {
+  const bounds = formatExpectation(getExpectation(definition));
+  return bounds === undefined ? [] : [`a run should take ${bounds}; what does not is reported`];
 }
 
 /** Days ahead in which excluded days are listed. */

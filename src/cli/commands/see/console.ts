@@ -34,7 +34,6 @@ export const consoleCommand = declareCommand({
     ...LOGGING_SETTINGS,
     "host",
     "readOnly",
-    "allowEdit",
     "theme",
     "mouse",
     "hyperlinks",

@@ -1,3 +1,4 @@
+import { UsageError } from "../../../core/base/errors.ts";
 import { canonicalizeHost } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
 import type { QueueKind } from "../../../core/protocol/keys.ts";
@@ -15,7 +16,6 @@ import { type Collection, findNamedQueue, type Snapshot } from "../../../site/st
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import type { ViewContext } from "../../../site/state/view-context.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS } from "../../../site/state/view-context.ts";
-import type { JsonFlags } from "../../frame/command-line/flags.ts";
 import { printResult } from "../../frame/json-output.ts";
 import {
   buildRecentAuditRange,
@@ -55,6 +55,7 @@ import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views
 import { findUnknownNameNote } from "../drain-target.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
+import type { ShowFlags } from "./show.ts";
 import {
   addHistories,
   type DetailDocument,
@@ -64,8 +65,13 @@ import {
   toRunnerJson,
   toRunnersJson,
 } from "./show-json.ts";
+import { printRawKeys } from "./show-raw.ts";
 
-export const execute = createReadCommand<JsonFlags>(async (context) => {
+export const execute = createReadCommand<ShowFlags>(async (context) => {
+  const { raw, revisions } = context.flags;
+  if (raw) return await printRawKeys(context, revisions ?? 0);
+  if (revisions !== undefined)
+    throw new UsageError("--revisions needs --raw: it prints earlier values of keys");
   const [kind = "", name = ""] = context.args;
   const { revision, detail, document } = await readDetail(context, kind, name);
   const style = detectOutputStyle(context.io);

@@ -1,12 +1,25 @@
 import { type ArgumentTable, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
 import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
 import { parseWrittenPastTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 /** The arguments that name an object. */
-export const OBJECT_ARGUMENTS: ArgumentTable = {
+const OBJECT_ARGUMENTS: ArgumentTable = {
   KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
   NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
 };
+
+const SHOW_FLAGS = declareFlags({
+  "--raw": "print its keys as etcd has them instead",
+  "--revisions COUNT": {
+    parse: createCountParser(0, 1_000),
+    help: "with --raw, also print so many earlier values of each key (default: none)",
+  },
+  ...JSON_FLAGS,
+});
+
+/** Values of these flags. */
+export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
 
 const showCommand = declareCommand({
   id: "show",
@@ -18,14 +31,18 @@ const showCommand = declareCommand({
     "A runner is `alive` if it renews its session on time; `quiet` if the renewal is late: frozen, cut off or gone; `gone`" +
       " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
+    "--raw prints for each key its value, the revisions at which it was created and changed, how often it was written, and the lease" +
+      " that it is attached to with its remaining time; --revisions adds earlier values, as far as etcd has not compacted them. At most" +
+      " 100 keys are printed. The format of values is not stable; programs use --json without --raw.",
   ],
   args: OBJECT_ARGUMENTS,
-  flags: JSON_FLAGS,
+  flags: SHOW_FLAGS,
   examples: {
     "signalbox show lock invoices": "holder, queue, history, actions of operators",
     "signalbox show host web1.example.com": "what runs and waits there",
     "signalbox show schedule backup": "its times, its workers, its last runs and their output",
     "signalbox show run web1.example.com:3121 --json": "for programs",
+    "signalbox show group web --raw --revisions 5": "what the group was before, as etcd has it",
   },
   load: () => import("./show.impl.ts"),
 });

@@ -142,10 +142,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
     String(EXIT.busy),
     "busy: the lock is held, drained, not for this host, a condition does not hold, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was done",
   ],
-  [
-    String(EXIT.permission),
-    "etcd refused the credentials or the permission, or readOnly is set, or allowEdit is not",
-  ],
+  [String(EXIT.permission), "etcd refused the credentials or the permission, or readOnly is set"],
   [String(EXIT.config), "the configuration is wrong, here or in etcd"],
   [
     String(EXIT.timeout),

@@ -70,7 +70,7 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
 
   test("has no two flags of one name, and every setting of it has a flag", () => {
     const names = [
-      ...flags.flatMap(({ name, aliases = [], short }) => [name, ...aliases, ...(short ? [short] : [])]),
+      ...flags.flatMap(({ name, short }) => [name, ...(short ? [short] : [])]),
       ...settings.flatMap((key) => [(getFlagName(key) ?? "").slice(2), ...(getSetting(key).short ?? [])]),
     ];
     expect(names).not.toContain("");

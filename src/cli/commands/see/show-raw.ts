@@ -1,12 +1,13 @@
+import { EXIT } from "../../../core/base/errors.ts";
 import { parseJson } from "../../../core/base/parse-json.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../../site/observe/raw-keys.ts";
 import { buildClaims } from "../../../site/state/claims.ts";
 import type { Subject } from "../../../site/state/subject.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
 import { printResult } from "../../frame/json-output.ts";
 import {
-  createReadCommand,
   findOnlyClaim,
   QUEUE_COLLECTIONS,
   readSnapshot,
@@ -20,7 +21,6 @@ import {
   formatValueLines,
   listSubjectRanges,
 } from "./format-raw.ts";
-import type { RawFlags } from "./raw.ts";
 
 /** Maximum number of keys, and of earlier values of each. */
 const MOST_KEYS = 100;
@@ -33,9 +33,12 @@ interface KeyHistory {
   isCompacted: boolean;
 }
 
-export const execute = createReadCommand<RawFlags>(async (context) => {
+/**
+ * Prints the keys of the object that the arguments name, as etcd has them.
+ * @param count  number of earlier values of each key
+ */
+export async function printRawKeys(context: CommandContext<JsonFlags>, count: number): Promise<number> {
   const [kind = "", name = ""] = context.args;
-  const count = context.flags.revisions ?? 0;
   const { subject, queues } = await findSubject(context, kind, name);
   const ranges = listSubjectRanges(context.keys, subject, { queues });
   const { signal } = context;
@@ -46,7 +49,8 @@ export const execute = createReadCommand<RawFlags>(async (context) => {
   const document = { revision, kind, name, keys: histories.map(toJson), more: hasMore };
   printResult(context, document, () => `${histories.flatMap(formatHistory).join("\n")}\n`);
   if (hasMore) context.printMessage(`note: only the first ${MOST_KEYS} keys are shown`);
-});
+  return EXIT.ok;
+}
 
 async function findSubject(
   context: CommandContext,
