@@ -17,7 +17,7 @@ describe("without a rule, the history of a simulation is impossible", () => {
     ["shared-succeeds", "lock"],
     ["held-behind", "resource"],
     ["own-total", "resource"],
-    ["finish-while-alive", "resource"],
+    ["finish-while-alive", "lock"],
   ])("%s: a %s", async (name, queue) => {
     expect(await findEvidence(name, 1_000, true)).toMatch(
       new RegExp(`history: ${queue} \\w+: no order explains acquire`),
