@@ -6,7 +6,7 @@ import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { HostAgent } from "../support/host-agent.ts";
+import { HostAgent, SHORT_SESSIONS, SHORT_TTL_MS } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
@@ -41,7 +41,7 @@ async function startSecond({ namespace, folder }: HostAgent): Promise<TestProces
 
 describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
   test("serves its own user, and is replaced while its commands run", async () => {
-    const host = await startHost({ SIGNALBOX_TTL: "30s" });
+    const host = await startHost();
     const { run, go } = await startJob(host);
     const second = await startSecond(host);
     await host.end();
@@ -71,14 +71,14 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     "gets %s: its command is dead at the deadline",
     async (signal, { task }) => {
       await retryAfterStalls(task, async () => {
-        const host = await startHost();
+        const host = await startHost(SHORT_SESSIONS);
         const { run } = await startJob(host);
         host.signal(signal);
         const other = host.namespace.startRun("--lock x --wait", "id -u", {
           ...become(OTHER),
           env: { SIGNALBOX_AGENT: "never" },
         });
-        await waitForDeath(run.mark, 8_000, run.pid);
+        await waitForDeath(run.mark, SHORT_TTL_MS, run.pid);
         expect(await other.ended).toExit(0);
         host.signal("SIGCONT");
         expect(await run.ended).toExit(125);
@@ -87,7 +87,7 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
   );
 
   test("kills what is left of a command whose guardians were killed, before it frees the lock", async () => {
-    const host = await startHost({ SIGNALBOX_TTL: "60s" });
+    const host = await startHost();
     const { run } = await startJob(host);
     const second = await startSecond(host);
     const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);

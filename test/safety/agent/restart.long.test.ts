@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { expectNoViolation, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
+import { HostAgent, SHORT_SESSIONS, SHORT_TTL_MS } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
@@ -49,7 +49,7 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
     task,
   }) => {
     await retryAfterStalls(task, async () => {
-      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT: "auto" });
+      const host = await HostAgent.start(cluster, { ...SHORT_SESSIONS, SIGNALBOX_AGENT: "auto" });
       const { first, second } = await startTwo(host);
       await host.end(signal);
       expect(await first.ended).toExit(125);
@@ -96,7 +96,7 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
 
 test("the agent is restarted three times, without pause", async () => {
   // Each agent may end before a guardian has reported to it, so all starts together must fit into one time to live.
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const host = await HostAgent.start(cluster);
   const { first, second } = await startTwo(host);
   for (let time = 0; time < 3; time++) {
     await host.end();
@@ -110,7 +110,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
   task,
 }) => {
   await retryAfterStalls(task, async () => {
-    const host = await HostAgent.start(cluster);
+    const host = await HostAgent.start(cluster, SHORT_SESSIONS);
     const { namespace } = host;
     const { first } = await startTwo(host);
     host.signal("SIGSTOP");
@@ -119,7 +119,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
       options: "--lock x --wait",
       env: { SIGNALBOX_AGENT: "never" },
     });
-    await waitForDeath(first.mark, 8_000, first.pid);
+    await waitForDeath(first.mark, SHORT_TTL_MS, first.pid);
     expect(await direct.ended).toExit(0);
     host.signal("SIGCONT");
     expect(await first.ended).toExit(125);
@@ -129,7 +129,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
 });
 
 test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const host = await HostAgent.start(cluster);
   const { first, second } = await startTwo(host);
   const old = host.process;
   host.signal("SIGSTOP");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
+import { HostAgent, SHORT_SESSIONS, SHORT_TTL_MS } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
@@ -102,7 +102,7 @@ test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls ba
 });
 
 test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
-  const host = await HostAgent.start(cluster);
+  const host = await HostAgent.start(cluster, SHORT_SESSIONS);
   const run = await startJob(host);
   const clients: Socket[] = [];
   const open = (isTalking: boolean) => {
@@ -111,7 +111,7 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
     clients.push(client);
   };
   for (let at = 0; at < 10_000; at++) open(at % 10 === 0);
-  const renewed = Date.now() + 8_000; // longer than its session
+  const renewed = Date.now() + SHORT_TTL_MS + 2_000; // longer than its session
   while (Date.now() < renewed) {
     for (let at = 0; at < 20; at++) open(true);
     await new Promise((next) => setTimeout(next, 100));
@@ -123,7 +123,7 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const host = await HostAgent.start(cluster);
   const run = await startJob(host, ["--timeout", "4s"]);
   const start = host.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
@@ -135,7 +135,7 @@ test("--timeout counts from the start of the command, not from the start of the 
 });
 
 test("a reset while there is no agent: the next one ends the job", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const host = await HostAgent.start(cluster);
   const run = await startJob(host);
   await host.end();
   expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
@@ -145,7 +145,7 @@ test("a reset while there is no agent: the next one ends the job", async () => {
 });
 
 test("--grace and leases are kept across a restart", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const host = await HostAgent.start(cluster);
   const run = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();
