@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { listCommandLines } from "../../core/process/helpers.ts";
-import { HostAgent, SHORT_SESSIONS } from "../support/host-agent.ts";
+import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();

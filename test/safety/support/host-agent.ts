@@ -9,11 +9,6 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { BUNDLE, type SignalboxOptions } from "../../../fixtures/signalbox.ts";
 
-/** The time to live of sessions that are to expire, ms: long enough for renewals on a busy machine. */
-export const SHORT_TTL_MS = 12_000;
-/** Variables of a namespace whose test waits until a session expires. Others last as those of `TestNamespace`. */
-export const SHORT_SESSIONS = { SIGNALBOX_TTL: `${SHORT_TTL_MS}ms`, SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
-
 export class HostAgent {
   /** Its runs are started through the launcher, and fail if no agent serves them, unless SIGNALBOX_AGENT says otherwise. */
   readonly namespace: TestNamespace;
