@@ -6,7 +6,6 @@ import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -70,20 +69,18 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
 
   test.for(["SIGSTOP", "SIGKILL"] as const)(
     "gets %s: its command is dead at the deadline",
-    async (signal, { task }) => {
-      await retryAfterStalls(task, async () => {
-        const host = await startHost(SHORT_SESSIONS);
-        const { run } = await startJob(host);
-        host.signal(signal);
-        const other = host.namespace.startRun("--lock x --wait", "id -u", {
-          ...become(OTHER),
-          env: { SIGNALBOX_AGENT: "never" },
-        });
-        await waitForDeath(run.mark, SHORT_TTL_MS, run.pid);
-        expect(await other.ended).toExit(0);
-        host.signal("SIGCONT");
-        expect(await run.ended).toExit(125);
+    async (signal) => {
+      const host = await startHost(SHORT_SESSIONS);
+      const { run } = await startJob(host);
+      host.signal(signal);
+      const other = host.namespace.startRun("--lock x --wait", "id -u", {
+        ...become(OTHER),
+        env: { SIGNALBOX_AGENT: "never" },
       });
+      await waitForDeath(run.mark, SHORT_TTL_MS, run.pid);
+      expect(await other.ended).toExit(0);
+      host.signal("SIGCONT");
+      expect(await run.ended).toExit(125);
     },
   );
 

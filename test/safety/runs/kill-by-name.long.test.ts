@@ -7,7 +7,6 @@ import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { expectNoViolation } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper, listCommandLines } from "../../core/process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -61,7 +60,7 @@ async function testKill(pattern: (name: string) => string): Promise<void> {
   await namespace.waitForTicket(next, "waiting", "job");
   expect(killAllNamed(run, pattern(name)).length, "the runner at least").toBeGreaterThan(0);
   await next.waitForOutput("up");
-  expectNoViolation(sleeper.find() === undefined ? [] : ["what the job has started lives"]);
+  expect(sleeper.find(), "what the job has started").toBeUndefined();
   await waitForDeath(run.mark, 5_000);
   await next.end();
 }
