@@ -95,10 +95,14 @@ describe.each(TRANSPORTS)("over %s, for long", (transport) => {
     async ([, cut]) => {
       const { proxy, near, ledger, run, next } = await startHolderAndWaiter(transport);
       const renewedBefore = await waitForRenewals(near);
+      const cutAt = performance.now();
       cut(proxy);
       const died = await waitForDeath(run.mark, 2 * SHORT_TTL_MS, run.pid);
+      const survived = performance.now() - cutAt; // with pauses of this process: deadlines do not wait for it
       expect(died, "ms from the cut to the death of all").toBeLessThan(HORIZON + LAG);
-      expect(died, "ms that a cut is survived").toBeGreaterThan(HORIZON - TERMINATION - renewedBefore - LAG);
+      expect(survived, "ms that a cut is survived").toBeGreaterThan(
+        HORIZON - TERMINATION - renewedBefore - LAG,
+      );
       proxy.mode = "forward"; // what remains to be done is done, or fails, soon
       expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
       expect(run.output.stderr).toMatch("the claim was lost, the command was terminated");
