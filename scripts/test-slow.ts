@@ -5,27 +5,31 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { readArguments, readNumber, refuseArguments } from "./arguments.ts";
 import { type Failure, takeReport } from "./test-report/report.ts";
-import { type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
+import { addLoad, type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
 
-const HELP = `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]
+const HELP = `npm run test:slow -- [--times N] [--cpus PART | --load COUNT] [vitest's filters]
 
-Runs the tests as on a slow machine. A test that fails here depends on the speed of the machine, or on chance.
+Runs the tests as on a slow or busy machine, without filters those of \`npm test\`. A test that fails here depends on the speed of the
+machine, or on chance.
 
   --times N     number of passes (default: 3)
   --cpus PART   part of a processor that the tests get (default: 0.5). Without control groups, which need root, busy loops
-                run beside them instead`;
+                run beside them instead
+  --load COUNT  the tests get whole processors, beside so many busy loops, of which one writes to the disk`;
 
 const { values, positionals } = readArguments(HELP, {
   times: { type: "string", default: "3" },
   cpus: { type: "string", default: "0.5" },
+  load: { type: "string" },
 });
 const times = readNumber(HELP, "times", values.times);
 if (times === 0) refuseArguments(HELP, "--times must be above 0");
 const cpus = Number(values.cpus);
 if (!(cpus > 0)) refuseArguments(HELP, `--cpus must be a number above 0; got ${JSON.stringify(values.cpus)}`);
+const load = values.load === undefined ? 0 : readNumber(HELP, "load", values.load);
 
 const folder = mkdtempSync(path.join(tmpdir(), "signalbox-test-slow-"));
-const machine = slowDown(cpus);
+const machine = load > 0 ? addLoad(load, folder) : slowDown(cpus);
 console.error(`running the tests ${times} times with ${machine.description}`);
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
@@ -41,7 +45,8 @@ process.exitCode = failures.length + left.length > 0 ? 1 : 0;
 async function runPass(pass: number, { prefix }: SlowMachine): Promise<Failure[]> {
   const file = path.join(folder, `${pass}.json`);
   const reporters = ["--reporter=dot", "--reporter=./scripts/test-report/reporter.ts"];
-  const [command = "vitest", ...args] = [...prefix, "vitest", "run", ...reporters, ...positionals];
+  const tool = positionals.length === 0 ? ["npm", "test", "--"] : ["vitest", "run", ...positionals];
+  const [command = "", ...args] = [...prefix, ...tool, ...reporters];
   const since = performance.now();
   const env = { ...process.env, TEST_REPORT: file };
   const tests = spawn(command, args, { env, stdio: ["ignore", "inherit", "inherit"] });

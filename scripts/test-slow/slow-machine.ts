@@ -79,13 +79,33 @@ async function removeGroup(group: string, members: string): Promise<number[]> {
 function competeForProcessors(cpus: number, why: string): SlowMachine {
   const all = availableParallelism();
   const count = Math.ceil(all * Math.max(1, all / cpus - 1));
-  const threads = Array.from({ length: count }, () => new Worker("for (;;);", { eval: true }));
-  return {
-    description: `${count} busy loops beside it (no control group: ${why})`,
-    prefix: [],
-    close: async () => {
-      await Promise.all(threads.map((thread) => thread.terminate()));
-      return [];
-    },
+  const description = `${count} busy loops beside it (no control group: ${why})`;
+  return buildBusyMachine(description, startThreads(count, BUSY_LOOP));
+}
+
+const BUSY_LOOP = "for (;;);";
+/** Writes to a file, and waits until it is on the disk, again and again. */
+const DISK_WRITER = `
+const { writeFileSync } = require("node:fs");
+const { workerData } = require("node:worker_threads");
+for (const bytes = Buffer.alloc(1 << 23); ; ) writeFileSync(workerData, bytes, { flush: true });`;
+
+/** Starts busy threads. @param folder  for the file of the one that writes to the disk */
+export function addLoad(count: number, folder: string): SlowMachine {
+  const threads = startThreads(count - 1, BUSY_LOOP);
+  threads.push(...startThreads(1, DISK_WRITER, path.join(folder, "load")));
+  return buildBusyMachine(`${count} busy threads beside it, of which one writes to the disk`, threads);
+}
+
+function startThreads(count: number, script: string, workerData?: string): Worker[] {
+  return Array.from({ length: count }, () => new Worker(script, { eval: true, workerData }));
+}
+
+/** Describes a machine on which threads run beside the command. */
+function buildBusyMachine(description: string, threads: readonly Worker[]): SlowMachine {
+  const close = async () => {
+    await Promise.all(threads.map((thread) => thread.terminate()));
+    return [];
   };
+  return { description, prefix: [], close };
 }

@@ -27,13 +27,13 @@ const [, , command] = process.argv;
 
 const OF_WORKER: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1", "SIGUSR2"];
 /** Signals that tell a service to read or open a file again. It has done neither yet. */
-const RELOADING: Readonly<Record<string, readonly NodeJS.Signals[]>> = {
-  agent: ["SIGUSR2"],
-  perfectsched: OF_WORKER,
-  worker: OF_WORKER,
-};
+const RELOADING: ReadonlyMap<string | undefined, readonly NodeJS.Signals[]> = new Map([
+  ["agent", ["SIGUSR2"]],
+  ["perfectsched", OF_WORKER],
+  ["worker", OF_WORKER],
+]);
 // They must not end it before it listens to them.
-for (const name of RELOADING[command ?? ""] ?? []) process.on(name, () => {});
+for (const name of RELOADING.get(command) ?? []) process.on(name, () => {});
 
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");

@@ -10,7 +10,7 @@ import {
   GUARDIAN_REQUEST,
 } from "../../../src/core/process/guarded-command/wire.ts";
 import { createFolder } from "./agent-socket/helpers.ts";
-import { killTogether, listCommandLines, listRemains } from "./helpers.ts";
+import { killTogether, listCommandLines, listRemains, waitForSleepers } from "./helpers.ts";
 import {
   type LaunchOptions,
   launch,
@@ -169,6 +169,7 @@ test("a released command keeps what it has left in the background", async () => 
   expect(Number(ended.a)).toBe(3 << 8);
   connection.send(TO_LAUNCHER.end, 0n);
   expect(await run.ended).toMatchObject({ code: 0 });
+  await waitForSleepers(run.mark, 1); // until then it is `setsid`
   expect(listRemains(run.mark)).toEqual(["sleep"]);
 });
 

@@ -34,7 +34,7 @@ test("a stopped agent with a full backlog: runs fall back, and all goes on when 
   task,
 }) => {
   await retryAfterStalls(task, async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const host = await HostAgent.start(cluster);
     const { namespace, jobs } = host;
     const run = (lock: string, options: object = {}) =>
       namespace.run(["-v", "--lock", lock], "true", options);

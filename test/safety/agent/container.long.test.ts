@@ -53,7 +53,7 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
   });
 
   test("is served by an agent in its container, beside that of the host", async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const host = await HostAgent.start(cluster);
     const { namespace } = host;
     const [socket, go] = [join(host.folder, "inner/agent.sock"), join(host.folder, "go")];
     const env = { SIGNALBOX_AGENT_SOCKET: socket };

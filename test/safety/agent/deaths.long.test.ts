@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { listCommandLines } from "../../core/process/helpers.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -65,7 +66,7 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
 
 describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   test("the job is dead before the next one starts, which need not wait for a session to expire", async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const host = await HostAgent.start(cluster);
     const { first, second } = await startTwo(host);
     kill(first);
     expect(await first.ended).toMatchObject(end);
@@ -75,7 +76,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   });
 
   test("together with the agent: the job is dead before the next one starts, under the next agent", async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "12s" }); // some of them have to expire
+    const host = await HostAgent.start(cluster, SHORT_SESSIONS); // some of them have to expire
     const { first, second } = await startTwo(host);
     host.signal("SIGKILL");
     kill(first);
@@ -89,7 +90,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
 });
 
 test("a launcher killed while it waits leaves its place", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const host = await HostAgent.start(cluster);
   const { namespace } = host;
   const { first, second } = await startTwo(host);
   const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });

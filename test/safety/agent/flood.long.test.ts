@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { getAwakeMs, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent, TTL } from "../support/host-agent.ts";
+import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 /** Users without privileges: one in agentAllow, and one who is not. */
@@ -116,7 +117,10 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
     task,
   }) => {
     await retryAfterStalls(task, async () => {
-      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) });
+      const host = await HostAgent.start(cluster, {
+        ...SHORT_SESSIONS,
+        SIGNALBOX_AGENT_ALLOW: String(ALLOWED),
+      });
       const { jobs } = host;
       const other = await jobs.startHolder({
         name: "other",
@@ -127,7 +131,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       await waitUntil("a thousand calls", () => progress.accepted >= CALLS, describeFlood);
       const since = getAwakeMs();
       // Without renewals, the command would end within one time to live.
-      await waitUntil("three times to live", () => getAwakeMs() > since + 3 * TTL, describeFlood);
+      await waitUntil("three times to live", () => getAwakeMs() > since + 3 * SHORT_TTL_MS, describeFlood);
       expect(progress.cut).toBeGreaterThan(0);
       expect(progress.bytes).toBeGreaterThan(50_000_000);
       const [ticket] = await jobs.waitForTickets("other", "held");
@@ -140,7 +144,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
   });
 
   test("of connections of a user who is not served does not keep others from the agent", async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const host = await HostAgent.start(cluster);
     const { progress } = startFlood(KNOCK, OUTSIDER, host);
     await waitUntil("the flood", () => progress.connected > 1_000, {
       describe: () => JSON.stringify(progress),

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -41,7 +41,7 @@ async function startSecond({ namespace, folder }: HostAgent): Promise<TestProces
 
 describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
   test("serves its own user, and is replaced while its commands run", async () => {
-    const host = await startHost({ SIGNALBOX_TTL: "30s" });
+    const host = await startHost();
     const { run, go } = await startJob(host);
     const second = await startSecond(host);
     await host.end();
@@ -69,25 +69,23 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
 
   test.for(["SIGSTOP", "SIGKILL"] as const)(
     "gets %s: its command is dead at the deadline",
-    async (signal, { task }) => {
-      await retryAfterStalls(task, async () => {
-        const host = await startHost();
-        const { run } = await startJob(host);
-        host.signal(signal);
-        const other = host.namespace.startRun("--lock x --wait", "id -u", {
-          ...become(OTHER),
-          env: { SIGNALBOX_AGENT: "never" },
-        });
-        await waitForDeath(run.mark, 8_000, run.pid);
-        expect(await other.ended).toExit(0);
-        host.signal("SIGCONT");
-        expect(await run.ended).toExit(125);
+    async (signal) => {
+      const host = await startHost(SHORT_SESSIONS);
+      const { run } = await startJob(host);
+      host.signal(signal);
+      const other = host.namespace.startRun("--lock x --wait", "id -u", {
+        ...become(OTHER),
+        env: { SIGNALBOX_AGENT: "never" },
       });
+      await waitForDeath(run.mark, SHORT_TTL_MS, run.pid);
+      expect(await other.ended).toExit(0);
+      host.signal("SIGCONT");
+      expect(await run.ended).toExit(125);
     },
   );
 
   test("kills what is left of a command whose guardians were killed, before it frees the lock", async () => {
-    const host = await startHost({ SIGNALBOX_TTL: "60s" });
+    const host = await startHost();
     const { run } = await startJob(host);
     const second = await startSecond(host);
     const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { expectNoViolation, retryAfterStalls } from "../../../fixtures/steady.ts";
+import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -45,18 +45,14 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
-  test("and is not started again: the job dies before its session expires, the waiter goes on without an agent", async ({
-    task,
-  }) => {
-    await retryAfterStalls(task, async () => {
-      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT: "auto" });
-      const { first, second } = await startTwo(host);
-      await host.end(signal);
-      expect(await first.ended).toExit(125);
-      await waitForDeath(first.mark, 1_000);
-      expect(await second.ended).toExit(0);
-      expectNoViolation(host.jobs.journal.findOveruse());
-    });
+  test("and is not started again: the job dies before its session expires, the waiter goes on without an agent", async () => {
+    const host = await HostAgent.start(cluster, { ...SHORT_SESSIONS, SIGNALBOX_AGENT: "auto" });
+    const { first, second } = await startTwo(host);
+    await host.end(signal);
+    expect(await first.ended).toExit(125);
+    await waitForDeath(first.mark, 1_000);
+    expect(await second.ended).toExit(0);
+    expect(host.jobs.journal.findOveruse()).toEqual([]);
   });
 });
 
@@ -96,7 +92,7 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
 
 test("the agent is restarted three times, without pause", async () => {
   // Each agent may end before a guardian has reported to it, so all starts together must fit into one time to live.
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const host = await HostAgent.start(cluster);
   const { first, second } = await startTwo(host);
   for (let time = 0; time < 3; time++) {
     await host.end();
@@ -106,30 +102,26 @@ test("the agent is restarted three times, without pause", async () => {
   expect(await second.ended).toExit(0, { stderr: "" });
 });
 
-test("frozen past the horizon: the job dies in time, and the agent serves again when it wakes up", async ({
-  task,
-}) => {
-  await retryAfterStalls(task, async () => {
-    const host = await HostAgent.start(cluster);
-    const { namespace } = host;
-    const { first } = await startTwo(host);
-    host.signal("SIGSTOP");
-    const direct = namespace.jobs.start({
-      name: "direct",
-      options: "--lock x --wait",
-      env: { SIGNALBOX_AGENT: "never" },
-    });
-    await waitForDeath(first.mark, 8_000, first.pid);
-    expect(await direct.ended).toExit(0);
-    host.signal("SIGCONT");
-    expect(await first.ended).toExit(125);
-    expect(await namespace.run("--lock y")).toExit(0, { stderr: "" });
-    expectNoViolation(namespace.jobs.journal.findOveruse());
+test("frozen past the horizon: the job dies in time, and the agent serves again when it wakes up", async () => {
+  const host = await HostAgent.start(cluster, SHORT_SESSIONS);
+  const { namespace } = host;
+  const { first } = await startTwo(host);
+  host.signal("SIGSTOP");
+  const direct = namespace.jobs.start({
+    name: "direct",
+    options: "--lock x --wait",
+    env: { SIGNALBOX_AGENT: "never" },
   });
+  await waitForDeath(first.mark, SHORT_TTL_MS, first.pid);
+  expect(await direct.ended).toExit(0);
+  host.signal("SIGCONT");
+  expect(await first.ended).toExit(125);
+  expect(await namespace.run("--lock y")).toExit(0, { stderr: "" });
+  expect(namespace.jobs.journal.findOveruse()).toEqual([]);
 });
 
 test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const host = await HostAgent.start(cluster);
   const { first, second } = await startTwo(host);
   const old = host.process;
   host.signal("SIGSTOP");

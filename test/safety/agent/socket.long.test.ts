@@ -1,9 +1,11 @@
 /** The agent's socket, its users, and what a run keeps when the agent is replaced. */
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
 
@@ -102,7 +104,7 @@ test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls ba
 });
 
 test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
-  const host = await HostAgent.start(cluster);
+  const host = await HostAgent.start(cluster, SHORT_SESSIONS);
   const run = await startJob(host);
   const clients: Socket[] = [];
   const open = (isTalking: boolean) => {
@@ -111,7 +113,7 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
     clients.push(client);
   };
   for (let at = 0; at < 10_000; at++) open(at % 10 === 0);
-  const renewed = Date.now() + 8_000; // longer than its session
+  const renewed = Date.now() + SHORT_TTL_MS + 2_000; // longer than its session
   while (Date.now() < renewed) {
     for (let at = 0; at < 20; at++) open(true);
     await new Promise((next) => setTimeout(next, 100));
@@ -123,19 +125,21 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
-  const run = await startJob(host, ["--timeout", "4s"]);
+  const host = await HostAgent.start(cluster);
+  const run = await startJob(host, ["--timeout", "10s"]);
   const start = host.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
+  await waitUntil("a part of its time has passed", () => uptime() > start + 4);
+  const restarted = uptime();
   await host.start();
   expect(await run.ended).toExit(124);
   const last = host.jobs.journal.readLines().at(-1)?.uptime ?? 0;
-  expect(last - start).toBeGreaterThan(3);
-  expect(last - start).toBeLessThan(6);
+  expect(last - start).toBeGreaterThan(9);
+  expect(last).toBeLessThan(restarted + 10);
 });
 
 test("a reset while there is no agent: the next one ends the job", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const host = await HostAgent.start(cluster);
   const run = await startJob(host);
   await host.end();
   expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
@@ -145,7 +149,7 @@ test("a reset while there is no agent: the next one ends the job", async () => {
 });
 
 test("--grace and leases are kept across a restart", async () => {
-  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const host = await HostAgent.start(cluster);
   const run = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();

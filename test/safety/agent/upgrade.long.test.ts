@@ -20,7 +20,7 @@ const listPlaces = async (host: HostAgent) =>
 test.each(["SIGTERM", "SIGKILL"] as const)(
   "100 jobs run and 100 wait: after %s and an upgrade none has ended, and none has lost its place",
   async (signal) => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+    const host = await HostAgent.start(cluster);
     const { namespace } = host;
     const [journal, go] = [cluster.createPath(""), cluster.createPath()];
     const startAll = (name: string, options: readonly string[]): TestProcess[] =>

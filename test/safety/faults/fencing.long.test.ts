@@ -12,6 +12,7 @@ import { type DataStore, findSqlite, startPostgres, startRedis } from "../../../
 import { findEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { runTool } from "../../../fixtures/run-tool.ts";
+import { expireSession } from "../support/expire-session.ts";
 
 const { test } = TestCluster.startForFile();
 const PAGE = readFileSync(new URL("../../../docs/fencing.md", import.meta.url), "utf8");
@@ -48,10 +49,9 @@ async function writeLate(
   const options = ["--lock", "invoices", "--ttl", "600s", "--termination-timeout", "1s"];
   const old = namespace.startRun(options, ["sh", "-c", paused], { cwd: folder, env, endpoints: [proxy.url] });
   await old.waitForOutput("holding");
-  const [entry] = await namespace.readQueue("invoices");
   proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
   proxy.strand();
-  await namespace.store.revoke(entry?.session ?? 0n);
+  await expireSession(namespace, "invoices");
   const next = namespace.startRun("--lock invoices", "sh -c 'NUMBER=new sh job'", {
     cwd: folder,
     env,

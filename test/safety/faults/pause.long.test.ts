@@ -8,6 +8,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { WallClock } from "../../../fixtures/process/wall-clock.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { expireSession } from "../support/expire-session.ts";
 
 const cluster = TestCluster.startForFile();
 /** Renewed every 100 s: what happens within a test is not because a renewal was due. */
@@ -49,10 +50,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
 
   it("and somebody else has got the lock meanwhile, the job is ended: 125", async (context) => {
     const { namespace, clock, proxy, run } = await startScene(transport, context);
-    const [entry] = await namespace.jobs.waitForTickets("job", "held");
     proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
     proxy.strand();
-    await namespace.store.revoke(entry?.session ?? 0n);
+    await expireSession(namespace, "x");
     await namespace.jobs.startHolder({
       name: "next",
       options: "--lock x",

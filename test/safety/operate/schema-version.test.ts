@@ -72,8 +72,9 @@ test("the own version, or none, changes nothing", async ({ namespace }) => {
   expect(await namespace.execute("init")).toExit(0, { stdout: /^ok +schema version: 1,/m });
 });
 
-test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async () => {
-  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "6s" } });
+test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async ({
+  namespace,
+}) => {
   const holder = await namespace.jobs.startHolder({
     name: "a",
     options: "--lock x",

@@ -4,7 +4,13 @@ import { describe, expect, type RunnerTask, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  SHORT_SESSIONS,
+  SHORT_TTL_MS,
+  type TestNamespace,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-namespace.ts";
 import { expectNoViolation, retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -17,12 +23,11 @@ const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? pickCount(12, 30));
 /** Locks on which that is done side by side, on each transport. */
 const LANES = 3;
 /** Long enough for renewals on a busy machine: a run whose session expires by itself proves nothing here. */
-const TTL = 12_000;
+const TTL = SHORT_TTL_MS;
 /** What a server may be late in expiring a session, and a busy machine in seeing it, ms. */
 const LATE = 12_000;
 /** When the command of a runner that cannot renew must be dead, ms; and what a busy machine may be late in seeing it. */
 const [HORIZON, LAG] = [11_000, 1_000];
-const ENV = { SIGNALBOX_TTL: "12s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
 const cluster = TestCluster.startForFile();
 
@@ -102,7 +107,7 @@ async function measureKillsInTurn(
 
 /** A lane of kills: a third of them at the start. */
 async function runLane(transport: Transport, kills: number): Promise<number[]> {
-  const namespace = cluster.createNamespace({ transport, env: ENV });
+  const namespace = cluster.createNamespace({ transport, env: SHORT_SESSIONS });
   const ledger = new TokenLog(cluster.createPath());
   const early = Math.ceil(kills / 3);
   const took = await measureKillsInTurn(namespace, ledger, kills - early);
@@ -145,7 +150,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     "a runner frozen past its horizon: dead before the session expires, and it says 125",
     async ({ task }) => {
       await retryAfterStalls(task, async () => {
-        const namespace = cluster.createNamespace({ transport, env: ENV });
+        const namespace = cluster.createNamespace({ transport, env: SHORT_SESSIONS });
         const ledger = new TokenLog(cluster.createPath());
         const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
         const frozen = namespace.startRun("--lock job", [TOKEN_WRITER], { env });
@@ -167,7 +172,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   );
 
   test("a command that ignores TERM is killed after the termination timeout", async () => {
-    const namespace = cluster.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
+    const namespace = cluster.createNamespace({
+      transport,
+      env: { ...SHORT_SESSIONS, SIGNALBOX_TTL: "20s" },
+    });
     const ledger = new TokenLog(cluster.createPath());
     const deaf = namespace.startRun("--lock job", [TOKEN_WRITER], {
       env: { ...ledger.env, BEAT: "deaf" },

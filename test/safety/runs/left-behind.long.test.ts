@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper } from "../../core/process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -12,9 +13,7 @@ const { test } = cluster;
 
 test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {
   const { etcd } = cluster;
-  const namespace = cluster.createNamespace({
-    env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
-  });
+  const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const daemon = createSleeper();
   const go = cluster.createPath();
   const job = `setsid ${daemon.words} >/dev/null 2>&1 & echo up; until [ -e ${go} ]; do sleep 0.02; done`;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { splitFirst } from "../../../fixtures/cluster/test-namespace.ts";
+import { SHORT_SESSIONS, splitFirst } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
 
@@ -21,10 +21,10 @@ test("every occurrence runs, though a worker is killed, and no more than allowed
     stdout: "0 of 29 started, 0 not finished, next 2026-01-01 03:00:00 UTC",
   });
   expect(await runSchedule("backfill fill", ...from)).toExit(64, { stderr: /is under way: .*--cancel/ });
-  const victim = namespace.start("worker --ttl 4s --termination-timeout 1s");
+  const victim = namespace.start("worker", { env: SHORT_SESSIONS });
   await waitUntil("some runs", () => readFileSync(journal, "utf8").split("\n").length > 12);
   victim.kill("SIGKILL");
-  const worker = namespace.start("worker --ttl 4s --termination-timeout 1s");
+  const worker = namespace.start("worker", { env: SHORT_SESSIONS });
   await worker.waitForOutput(WORKER_JOINED);
   const watched = await runSchedule("backfill fill --watch");
   expect(watched).toExit(0, { stdout: /under way\n$/ });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { PreemptedError, TooLargeError, Worker, type WorkerTask } from "../../../src/library/index.ts";
@@ -15,7 +15,6 @@ import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../suppo
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-const SHORT_SESSIONS = { SIGNALBOX_TTL: "10s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const LARGEST = 16_384;
 
 /** Returns the checkpoints of a schedule in etcd. */

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
@@ -60,7 +61,7 @@ test.concurrent("mistakes that would fail at every start are told when the sched
 });
 
 test.concurrent("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
-  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
+  const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
   const { hooks, read } = createHookLog("start", "overrun", "success", "too-short");
   const command = runShell(buildWaitingScript(there, gate));
@@ -87,7 +88,7 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
     { ...overrun, attempt: 2 },
     { event: "start", attempt: 2 },
   ]);
-  expect(second.output.stderr).toContain("takes longer than expected");
+  await second.waitForOutput("takes longer than expected");
   writeFileSync(gate, "");
   const [outcome] = await waitForOutcomes(namespace, "slow");
   expect(outcome).toMatchObject({ result: "ok", attempt: 2, deviation: "overrun" });

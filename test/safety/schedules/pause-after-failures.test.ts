@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
@@ -16,7 +16,7 @@ const waitForPause = (namespace: TestNamespace) =>
   waitUntil("pause of job", async () => (await readDue(namespace, "job"))?.pause);
 
 test("the count goes on after a worker is killed between attempts, and the schedule pauses once", async () => {
-  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
+  const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const [log, there] = [cluster.createPath(), cluster.createPath()];
   // The third start is the first attempt of the second occurrence. Its worker is killed.
   const script = `echo >> ${log}; if [ $(wc -l < ${log}) = 3 ]; then touch ${there}; sleep 60; fi; exit 1`;

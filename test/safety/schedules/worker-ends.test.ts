@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { listRemains } from "../../core/process/helpers.ts";
 import {
   buildWaitingScript,
@@ -68,16 +69,14 @@ describe.concurrent("a worker", () => {
   });
 
   test("frozen, its command has ended before another worker takes the occurrence", async () => {
-    const namespace = cluster.createNamespace({
-      env: { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" },
-    });
+    const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const there = cluster.createPath();
     const frozen = namespace.start("worker");
     const script = `[ -e ${there} ] && exit 0; trap '' TERM; touch ${there}; while :; do sleep 0.05; done`;
     await putDueSchedule(namespace, "a", { command: runShell(script) });
     await waitForFile(there);
     frozen.kill("SIGSTOP");
-    await waitForDeath(frozen.mark, 8_000, frozen.pid);
+    await waitForDeath(frozen.mark, SHORT_TTL_MS, frozen.pid);
     expect(await readOutcomes(namespace, "a"), "nobody else has had it yet").toEqual([]);
     namespace.start("worker");
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);

@@ -9,11 +9,6 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { BUNDLE, type SignalboxOptions } from "../../../fixtures/signalbox.ts";
 
-/** The time to live of the sessions, ms, unless a test says otherwise. */
-export const TTL = 6_000;
-
-const ENV = { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms", SIGNALBOX_AGENT: "always" };
-
 export class HostAgent {
   /** Its runs are started through the launcher, and fail if no agent serves them, unless SIGNALBOX_AGENT says otherwise. */
   readonly namespace: TestNamespace;
@@ -41,7 +36,7 @@ export class HostAgent {
     chmodSync(folder, 0o755); // launchers of other users must find the socket
     if (owner !== undefined) chownSync(folder, owner, owner);
     const agentSocket = join(folder, "agent.sock");
-    const namespace = cluster.createNamespace({ agentSocket, env: { ...ENV, ...env } });
+    const namespace = cluster.createNamespace({ agentSocket, env: { SIGNALBOX_AGENT: "always", ...env } });
     namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));
     const agent = new HostAgent(namespace, folder);
     await agent.start(how);

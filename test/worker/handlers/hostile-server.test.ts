@@ -23,7 +23,7 @@ function writeSlowly(socket: Socket, text: string, head: string): void {
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
 
-async function runAgainst(write: (socket: Socket) => void, more: object = {}, timeout = 20_000) {
+async function runAgainst(write: (socket: Socket) => void, more: object = {}, timeout = 120_000) {
   const { ports, lines } = createHandlerFixture();
   const { url, waitUntilClosed } = await startRawServer(write);
   const handler = new HttpHandler(ports, { http: readHttpSpec({ url, ...more }), timeout });
