@@ -63,6 +63,7 @@ const RUNTIMES = "test/runtimes/**";
 const RULES = [
   "core/base",
   "cli/commands",
+  "cli/frame",
   "compat",
   "core/config",
   "console",

@@ -71,7 +71,7 @@ describe.runIf(canHold)("with a runner", () => {
 describe.runIf(canHold).each(WAYS)("with a runner, $name", ({ before }) => {
   async function startHeld(name: keyof Guardians, order = {}) {
     const mark = createMark();
-    const run = startRunner(mark, { command: [getFixturePath("brood.sh")], ...order }, {}, before);
+    const run = startRunner(mark, { command: [getFixturePath("process-tree.sh")], ...order }, {}, before);
     await run.waitForEvent("started");
     const guardians = findGuardians(mark, run.pid);
     await hold(guardians[name]);
@@ -93,7 +93,7 @@ describe.runIf(canHold).each(WAYS)("with a runner, $name", ({ before }) => {
 
 describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
   async function startHeld(name: keyof Guardians) {
-    const served = await startServed([getFixturePath("brood.sh")], undefined, { before });
+    const served = await startServed([getFixturePath("process-tree.sh")], undefined, { before });
     await waitForSleepers(served.run.mark, 8);
     await hold(served[name]);
     return served;
@@ -128,9 +128,13 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
   });
 
   test("the inner guardian held: all dead by a deadline that it has received", async () => {
-    const { run, connection, boot, inner } = await startServed([getFixturePath("brood.sh")], undefined, {
-      before,
-    });
+    const { run, connection, boot, inner } = await startServed(
+      [getFixturePath("process-tree.sh")],
+      undefined,
+      {
+        before,
+      },
+    );
     await waitForSleepers(run.mark, 8);
     sendDeadlines(connection, boot, { termIn: 10_000, killIn: 10_000 });
     connection.send(GUARDIAN_REQUEST.ping);

@@ -19,8 +19,8 @@ import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-h
 
 const DEAF = ["sh", "-c", "trap '' TERM; sleep 30; sleep 30"];
 
-/** A brood that is complete, see `startBrood`. */
-async function startServedBrood(before: string[] = []) {
+/** A process tree that is complete, see `startProcessTree`. */
+async function startServedProcessTree(before: string[] = []) {
   const served = await startServed([getFixturePath("process-tree.sh")], undefined, { before });
   await waitForSleepers(served.run.mark, 8);
   return served;
@@ -30,7 +30,7 @@ const listCommand = (mark: string) => listRemains(mark).filter((name) => name !=
 
 describe.each(WAYS)("$name: all dead, and the agent is told", ({ before }) => {
   test("the launcher killed", async () => {
-    const { run, connection } = await startServedBrood(before);
+    const { run, connection } = await startServedProcessTree(before);
     killProcess(run.pid, "SIGKILL");
     expect(await connection.waitFor(GUARDIAN_EVENT.exited)).toMatchObject({ a: 9n, b: expect.anything() });
     await connection.waitFor(GUARDIAN_EVENT.gone);
@@ -41,7 +41,7 @@ describe.each(WAYS)("$name: all dead, and the agent is told", ({ before }) => {
   });
 
   test("the outer guardian killed", async () => {
-    const { run, connection, outer } = await startServedBrood(before);
+    const { run, connection, outer } = await startServedProcessTree(before);
     killProcess(outer, "SIGKILL");
     const end = await serveEnd(connection, 125);
     expect(end).toMatchObject({ status: 9, guardians: 9 });
@@ -58,7 +58,7 @@ describe.each(WAYS)("$name: all dead, and the agent is told", ({ before }) => {
       9,
     ],
   ])("%s", async (_, kill, status) => {
-    const { run, connection, ...guardians } = await startServedBrood(before);
+    const { run, connection, ...guardians } = await startServedProcessTree(before);
     kill(guardians);
     const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
     expect(Number(ended.a)).toBe(status);
@@ -87,7 +87,7 @@ test("both guardians and the launcher killed: the first process dies, and the co
 });
 
 test("both guardians killed while the agent is away: all dead, exit code 125", async () => {
-  const { agent, run, inner, outer } = await startServedBrood();
+  const { agent, run, inner, outer } = await startServedProcessTree();
   for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
   agent.stop();
   for (const pid of [outer, inner]) killProcess(pid, "SIGKILL"); // the outer one would report the death of the inner one

@@ -240,7 +240,7 @@ describe.concurrent("a worker of the library", () => {
       (await schedules.list()).map(({ id, last }) => `${id}: ${last?.result ?? "-"}`).join(", ");
     const wanted = "bad: failed, good: ok, lost: timeout, unknown: -";
     await waitUntil(wanted, async () => (await formatResults()) === wanted);
-    expect(seen).toEqual(["good 1", "good 1"]);
+    expect(seen).toEqual(["good 1", "good 2"]);
     await worker.stop();
     await running;
   });

@@ -26,7 +26,7 @@ const listWords = (text: string) => text.split(" ").filter(Boolean);
 
 describe("what is offered", () => {
   it.each([
-    ["re", "reset release resource", "run"],
+    ["re", "reset resource", "run release"],
     ["-", "--help --version", "run"],
     ["group ", "set add", "run help"],
     ["help ", "run group all connection exit-codes", "help"],
@@ -51,7 +51,7 @@ describe("what is offered", () => {
   });
 
   it.each([
-    ["reset ", "lock resource"],
+    ["reset ", "lock resource run"],
     ["reset lock in", "inlock"],
     ["reset resource d", "dresource"],
     ["reset --yes lock ", "lock"],
