@@ -1,7 +1,7 @@
 /**
  * Checks the rules for names (CONTRIBUTING.md): the share of functions that begin with a verb or a predicate, exported
- * names that exist more than once or are aliases, helpers of tests that do not begin with a verb, and words that were
- * replaced. `npm run names` prints all violations; with `--check` it fails if there are too many.
+ * names that exist more than once or are aliases, helpers of tests that do not begin with a verb, constants of src whose one
+ * word says nothing where they are used, and words that were replaced. `npm run names` prints all violations; with `--check` it fails if there are too many.
  */
 import { readFileSync } from "node:fs";
 import { glob } from "zx";
@@ -44,6 +44,10 @@ const REPLACED_IN_TESTS: Readonly<Record<string, string>> = {
   brood: "process-tree",
 };
 
+/** A constant of one word that is a number, or one of the words that say nothing without the comment at the declaration. */
+const EMPTY_CONSTANT =
+  /^(?:export )?const (?:([A-Z]+)(?::[^=]+)? = \(?[\d.]|(MOST|LEAST|MANY|FEW|NAMED|USUAL|SOON|LATE|APART|SETTLE|PATIENCE|WITHIN|PAUSE|TRIES|LONGEST|NONE|NOTHING)\b)/gm;
+
 interface Offender {
   place: string;
   name: string;
@@ -53,6 +57,7 @@ const isChecking = process.argv.includes("--check");
 const offenders: Offender[] = [];
 const aliases: Offender[] = [];
 const helpers: Offender[] = [];
+const constants: Offender[] = [];
 const replaced: (Offender & { word: string })[] = [];
 const exported = new Map<string, string[]>();
 let functions = 0;
@@ -71,6 +76,8 @@ for (const path of (await glob(["{src,fixtures,scripts,test}/**/*.{ts,tsx}"])).t
   aliases.push(...found.aliases.map((name) => ({ place: path, name })));
   if (isOfTests(path)) findReplacedInTests(path, found.functions, locate);
   if (!path.startsWith("src/")) continue;
+  for (const { 1: number = "", 2: name = number, index } of source.matchAll(EMPTY_CONSTANT))
+    constants.push({ place: locate(index), name });
   for (const name of new Set(found.exports)) exported.set(name, [...(exported.get(name) ?? []), path]);
   for (const { name, offset } of found.identifiers)
     if (Object.hasOwn(REPLACED, name))
@@ -80,18 +87,22 @@ for (const path of (await glob(["{src,fixtures,scripts,test}/**/*.{ts,tsx}"])).t
 const share = 1 - offenders.length / functions;
 const repeated = [...exported].filter(([name, paths]) => paths.length > 1 && !CONTRACTS.has(name));
 const isEnough =
-  share >= LEAST && [repeated, aliases, helpers, replaced].every((faults) => faults.length === 0);
+  share >= LEAST && [repeated, aliases, helpers, constants, replaced].every((faults) => faults.length === 0);
 if (!isChecking || share < LEAST)
   for (const { place, name } of offenders) console.log(`${place}: ${name} does not begin with a verb`);
 for (const { place, name } of aliases) console.log(`${place}: ${name} is a second name of an export`);
 for (const { place, name } of helpers)
   console.log(`${place}: ${name} is a helper of tests, and does not begin with a verb`);
+for (const { place, name } of constants)
+  console.log(
+    `${place}: ${name} does not say what it is; name it with a noun and its unit, such as ANSWER_TIMEOUT_MS`,
+  );
 for (const { place, name, word } of replaced) console.log(`${place}: ${name} is called ${word} here`);
 for (const [name, paths] of repeated) console.log(`${name} is exported more than once: ${paths.join(", ")}`);
 console.log(
   `${(100 * share).toFixed(1)} % of ${functions} functions begin with a verb or a predicate (at least ${100 * LEAST} %); ` +
     `${repeated.length} exported names exist more than once; ${aliases.length} are second names; ` +
-    `${helpers.length} helpers of tests do not begin with a verb; ${replaced.length} are words that were replaced`,
+    `${helpers.length} helpers of tests do not begin with a verb; ${constants.length} constants do not say what they are; ${replaced.length} are words that were replaced`,
 );
 if (isChecking && !isEnough) process.exitCode = 1;
 

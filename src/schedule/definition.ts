@@ -35,7 +35,7 @@ export interface Pause {
   why?: string;
 }
 
-export const PAUSE = v.object({
+export const PAUSE_SCHEMA = v.object({
   by: v.optional(v.string()),
   at: v.custom(isMillis),
   until: v.optional(v.custom(isMillis)),
@@ -417,7 +417,7 @@ function isPositive(value: unknown): value is number {
 }
 
 function isPause(value: unknown): value is Pause {
-  return isJsonObject(value) && v.is(PAUSE, value);
+  return isJsonObject(value) && v.is(PAUSE_SCHEMA, value);
 }
 
 function isPriority(value: unknown): value is number {

@@ -3,7 +3,7 @@ import { createFinding, type LintFinding } from "./cron/lint.ts";
 import type { Definition } from "./definition.ts";
 
 /** Characters of a command or a hook that are searched: anyone may write a long one, and some searches take its square. */
-const SEARCHED = 8_000;
+const MAX_SEARCHED_CHARACTERS = 8_000;
 const NAME = "[\\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key)";
 /** Not a variable of the shell. */
 const VALUE = "[\"']?[^\\s\"'$]";
@@ -26,7 +26,7 @@ export function lintSecrets({ command = [], hooks = {} }: Definition): LintFindi
     ...Object.entries(hooks).map(([event, hook]) => [`hook ${event}`, [hook].flat()] as const),
   ];
   return texts.flatMap(([about, words]) => {
-    const text = words.join(" ").slice(0, SEARCHED);
+    const text = words.join(" ").slice(0, MAX_SEARCHED_CHARACTERS);
     const found = SECRETS.map((secret) => secret.exec(text)?.[0]).find((part) => part !== undefined);
     if (found === undefined) return [];
     return createFinding(

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../core/base/duration.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
@@ -118,7 +119,6 @@ interface OverviewOptions {
   problems?: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** Maximum items of each list. */
 export const MOST_OVERVIEW_ITEMS = 12;
 

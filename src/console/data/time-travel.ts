@@ -1,7 +1,7 @@
 import { parseInstant } from "../../cli/frame/command-line/instant.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
-import { formatInstant, parseDuration } from "../../core/base/duration.ts";
+import { DAY_MS, formatInstant, parseDuration } from "../../core/base/duration.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
@@ -213,8 +213,6 @@ function nameKey(keys: Keys, key: string): string {
 
 /** The destination of time travel: a time, or a revision of etcd. */
 type PastTarget = { at: number } | { revision: bigint };
-
-const DAY_MS = 86_400_000;
 
 const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
 

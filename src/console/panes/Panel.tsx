@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import type { SnapshotEvent } from "../../cli/views/event.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { DAY_MS, formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
@@ -138,8 +138,6 @@ export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: num
     { text: cleanToWidth(result, room - (first ?? 0) - (second ?? 0)), role },
   ];
 }
-
-const DAY_MS = 86_400_000;
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest<T>(

@@ -45,7 +45,7 @@ const ALTERNATIVE_NAMES: Readonly<Record<string, string>> = {
   option: "alt",
   opt: "alt",
 };
-const NAMED =
+const NAMED_KEYS =
   /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
 const MODIFIERS = ["ctrl", "alt", "shift"] as const;
 
@@ -60,7 +60,7 @@ export function formatChord(chord: string): string {
   const { modifiers, key } = splitChord(chord);
   const isCapital = modifiers.has("alt") && isLetter(key) && key !== key.toLowerCase();
   const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
-  const isUpper = modifiers.size > 0 || NAMED.test(key);
+  const isUpper = modifiers.size > 0 || NAMED_KEYS.test(key);
   const name = DISPLAYED_NAMES[key] ?? (isUpper ? key.toUpperCase() : key);
   return [
     ...MODIFIERS.filter((modifier) => all.has(modifier)).map(
@@ -88,7 +88,7 @@ export function parseChord(text: string): ParseResult<string> {
 function findKeyName(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(ALTERNATIVE_NAMES, lower)) return ALTERNATIVE_NAMES[lower];
-  return NAMED.test(lower) || MODIFIERS.some((modifier) => modifier === lower) ? lower : undefined;
+  return NAMED_KEYS.test(lower) || MODIFIERS.some((modifier) => modifier === lower) ? lower : undefined;
 }
 
 /** Joins a chord. With Ctrl or Alt, letters are lower case; Shift with a letter becomes the capital letter. */
@@ -104,7 +104,7 @@ function joinChord({ modifiers, key }: ChordParts): string {
 function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
   const strange = [...modifiers].find((name) => !MODIFIERS.some((modifier) => modifier === name));
   if (strange !== undefined) return `begins with ${quoteText(strange)}; it must be one of Ctrl, Alt, Shift`;
-  if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
+  if (NAMED_KEYS.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
   return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
 }
 
@@ -122,7 +122,7 @@ const SAME_KEYS: Readonly<Record<string, string>> = {
 /** Returns why a terminal does not send a chord to programs. */
 function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
   const hasModifier = (modifier: string) => modifiers.has(modifier);
-  if (NAMED.test(key)) return findNamedKeyFault(modifiers, key);
+  if (NAMED_KEYS.test(key)) return findNamedKeyFault(modifiers, key);
   if (hasModifier("shift") && (hasModifier("ctrl") || !isLetter(key)))
     return hasModifier("ctrl") ? NEVER_SENT : "must be written as the character that it types, such as !";
   if (hasModifier("ctrl")) {

@@ -1,14 +1,19 @@
 import { type ParseResult, quoteText } from "./text.ts";
 
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 /** Example durations, for messages and help. */
 const DURATION_EXAMPLE = "30s, 0.5s, 5m, 1h30m or 2d";
 
 /** Units with their length in ms, largest first. The parts of a duration must be in this order. */
 const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
+  ["d", DAY_MS],
+  ["h", HOUR_MS],
+  ["m", MINUTE_MS],
+  ["s", SECOND_MS],
   ["ms", 1],
 ] as const;
 
@@ -17,7 +22,7 @@ const DURATION_PATTERN = new RegExp(`^${UNITS.map(([unit]) => `(?:${NUMBER_PATTE
 /** Longer texts are refused without parsing. No duration needs more characters. */
 const MAX_LENGTH = 40;
 /** Ten years. A longer duration is a typing error. */
-const MAX_MS = 3_650 * 86_400_000;
+const MAX_MS = 3_650 * DAY_MS;
 
 /**
  * Parses a duration.

@@ -149,12 +149,12 @@ function findQuotingFault(command: string): string | undefined {
 }
 
 /** Variables that the environment usually has. */
-const USUAL =
+const USUAL_VARIABLES =
   /^(?:HOME|USER|LOGNAME|PATH|PWD|SHELL|TERM|LANG|TMPDIR|EDITOR|VISUAL|PAGER|_|(?:SIGNALBOX|ETCDCTL|SSH|XDG)_\w+)$/;
 
 /** Whether a variable is one of ours, usual, or set by the text itself. */
 function isKnown(name: string, text: string): boolean {
-  if (COMMAND_VARIABLES.some((one) => one === name) || USUAL.test(name)) return true;
+  if (COMMAND_VARIABLES.some((one) => one === name) || USUAL_VARIABLES.test(name)) return true;
   return new RegExp(`(?<![$\\w{])${name}=|\\bfor\\s+${name}\\b|\\bread\\b[^;|&\\n]*\\b${name}\\b`).test(text);
 }
 

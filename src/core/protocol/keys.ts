@@ -51,7 +51,7 @@ export const RUN_ID = /^[0-9a-z]{12,32}$/;
 export const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
 const INSTANT_SEGMENT = /^(?:0|[1-9]\d{0,14})$/;
 
-const NAMED = {
+const NAMED_PREFIXES = {
   "config/resources/": "resourceConfig",
   "config/groups/": "group",
   "config/calendars/": "calendar",
@@ -67,8 +67,8 @@ const NAMED = {
   "output/chunks/": "outputChunk",
 } as const;
 
-const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED]> = new Map(
-  Object.entries(NAMED),
+const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED_PREFIXES)[keyof typeof NAMED_PREFIXES]> = new Map(
+  Object.entries(NAMED_PREFIXES),
 );
 
 /** The first segments of all keys. */

@@ -1,4 +1,5 @@
 import { bisect } from "../../core/base/bisect.ts";
+import { DAY_MS } from "../../core/base/duration.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { parseObject } from "../../core/base/parse-json.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";
@@ -63,8 +64,6 @@ export function normalizeDays(days: readonly string[]): string[] {
     (a, b) => order(a) - order(b) || (a < b ? -1 : a > b ? 1 : 0),
   );
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns whether a day is in a calendar. @param day  days since 1970-01-01 */
 export type DayMatcher = (day: number) => boolean;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/base/duration.ts";
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
@@ -117,7 +118,6 @@ function addNote(one: UpcomingOccurrence, note: string): UpcomingOccurrence {
     : { ...one, note: `${one.note}; ${note}` };
 }
 
-const DAY_MS = 86_400_000;
 /** Farthest day to which an occurrence moves, days: ten years. An occurrence without a free day until then is left out. */
 const FARTHEST_MOVE = 3_653;
 /**

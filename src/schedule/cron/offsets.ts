@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
@@ -46,8 +47,6 @@ export function getZoneOffset(zone: string, at: number): number {
   return findOffsetPeriod(zone, at)?.offset ?? 0;
 }
 
-const DAY = 86_400_000;
-
 /**
  * Lists when the clocks of a zone show a time: at no instant if they skip it, at two if they show it twice. `change` is the
  * period that begins with the change that does so.
@@ -57,8 +56,8 @@ export function listWallInstants(zone: string, wall: number): { instants: number
   const instants: number[] = [];
   let change: OffsetPeriod | undefined;
   // No zone is a day or more away from UTC.
-  let period = findOffsetPeriod(zone, wall - DAY);
-  for (; period !== undefined && period.start < wall + DAY; period = findOffsetPeriod(zone, period.end)) {
+  let period = findOffsetPeriod(zone, wall - DAY_MS);
+  for (; period !== undefined && period.start < wall + DAY_MS; period = findOffsetPeriod(zone, period.end)) {
     const { start, end, offset, before } = period;
     const at = wall - offset;
     if (at >= start && at < end) instants.push(at);

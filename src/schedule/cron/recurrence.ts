@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/base/duration.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";
@@ -39,7 +40,6 @@ interface RuleParts {
 /** The end of a rule: an instant in ms since the epoch, or ms on the wall clock, both inclusive; or none. */
 type RuleEnd = { readonly instant: number } | { readonly wall: number } | undefined;
 
-const DAY_MS = 86_400_000;
 /** Days that are searched for an occurrence: 100 years. */
 const MAX_SEARCHED_DAYS = 36_525;
 /** Maximum number of cached rules. */
@@ -156,13 +156,13 @@ function explainRule(rule: string, { freq, interval }: RuleParts): string {
 }
 
 /** Maximum number of times of the day that an explanation names. */
-const NAMED = 6;
+const MAX_NAMED_TIMES = 6;
 
 function explainTimes({ hours, minutes, seconds }: RuleParts, hasSeconds: boolean): string {
   const times = hours.flatMap((hour) =>
     minutes.flatMap((minute) => seconds.map((second) => [hour, minute, ...(hasSeconds ? [second] : [])])),
   );
-  if (times.length > NAMED) return `${times.length} times of the day`;
+  if (times.length > MAX_NAMED_TIMES) return `${times.length} times of the day`;
   return formatList(times.map((time) => time.map((part) => String(part).padStart(2, "0")).join(":")));
 }
 

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../core/base/duration.ts";
 import { countTimes } from "../plan-times.ts";
 import type { WallPlan } from "./cron.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
@@ -22,7 +23,6 @@ export interface UpcomingOccurrence {
   note?: string;
 }
 
-const MINUTE_MS = 60_000;
 /** Maximum number of skipped times that are listed. */
 const MAX_LISTED_TIMES = 3;
 
@@ -130,8 +130,6 @@ function formatWall(wall: number, beside: number): string {
     : `${formatWallDate(wall)} ${formatWallClock(wall)}`;
 }
 
-const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
 /** Limit of the search, ms: 100 years. */
 const MAX_SEARCH_MS = 36_525 * DAY_MS;
 

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
 import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 
@@ -10,9 +11,6 @@ export interface WallTimes {
   /** Returns the matching days of a month (0 to 11) as bits 1 to 31. */
   getDayMask(year: number, month: number): number;
 }
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Builds the wall-clock times of a cron expression.
@@ -194,8 +192,6 @@ interface DayTimes {
   readonly perHour: number;
   readonly perDay: number;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Builds the lookup tables.

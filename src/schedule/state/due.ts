@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isCount } from "../../core/base/parse-json.ts";
 import type { ParseResult } from "../../core/base/text.ts";
-import { PAUSE, type Pause } from "../definition.ts";
+import { PAUSE_SCHEMA, type Pause } from "../definition.ts";
 import { isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";
 
@@ -197,7 +197,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
       ...(v.is(BOOT_STATE, boots) && { boots }),
-      ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
+      ...(v.is(PAUSE_SCHEMA, pause) && { pause: pause as Pause }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
+import { DAY_MS, formatBriefDuration, formatDuration, HOUR_MS } from "../../core/base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../../core/config/ttl.ts";
@@ -230,9 +230,6 @@ export interface GrowthFacts {
   /** ms since the epoch */
   now: number;
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** From this revision on, an etcd that is compacted at all has been compacted. */
 const LEAST_REVISION = 100_000n;

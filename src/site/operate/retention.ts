@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/base/duration.ts";
 import { parseAuditTime } from "../../core/protocol/audit.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { parsePastRuns } from "../../core/protocol/history.ts";
@@ -31,8 +32,6 @@ export interface DatedRecord {
   /** When it was written by the clock of its host, ms since the epoch; NaN if it cannot be read. */
   at: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Records of one kind that a pass deletes at most: it keeps them in memory. The next pass deletes the rest. */
 const MAX_DELETED_RECORDS = 20_000;

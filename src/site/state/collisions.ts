@@ -1,4 +1,4 @@
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, MINUTE_MS } from "../../core/base/duration.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { CRON_MACROS } from "../../schedule/cron/cron.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
@@ -49,8 +49,6 @@ export interface CollisionReport {
   leases: readonly LeaseCollision[];
   overlaps: readonly OverlapCollision[];
 }
-
-export const MINUTE_MS = 60_000;
 
 /** Returns the collisions of some schedules. The order stays. */
 function selectCollisions(

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/base/duration.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
 import {
@@ -16,7 +17,6 @@ import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
 const REVOKE_WITHIN = 1_000;
-const DAY_MS = 86_400_000;
 /** How many sessions in a row may be gone before their first use. */
 const MOST_SESSIONS = 5;
 

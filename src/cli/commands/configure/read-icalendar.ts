@@ -1,11 +1,11 @@
 import ICAL from "ical.js";
+import { DAY_MS } from "../../../core/base/duration.ts";
 import { ConfigError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { formatDay } from "../../../schedule/calendar/calendar.ts";
 
 // Only `calendar import` may load this file: it loads the package ical.js.
 
-const DAY_MS = 86_400_000;
 /** Largest number of occurrences of one event that are examined, also before `from`. */
 const MOST_OCCURRENCES = 20_000;
 

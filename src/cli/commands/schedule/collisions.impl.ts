@@ -1,4 +1,4 @@
-import { formatBriefDuration, formatDuration, formatInstant } from "../../../core/base/duration.ts";
+import { DAY_MS, formatBriefDuration, formatDuration, formatInstant } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { formatShortList } from "../../../core/base/text.ts";
@@ -21,7 +21,6 @@ import { renderTextTable } from "../../frame/table.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { createUnknownScheduleError } from "./read-schedule.ts";
 
-const DAY_MS = 86_400_000;
 /** Longest time to look ahead, ms. */
 const LONGEST_AHEAD = 31 * DAY_MS;
 /** Number of names in a cell. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import {
@@ -22,11 +23,10 @@ import type { TimelineFlags } from "./timeline.ts";
 /** Widest bar, in columns. */
 const MOST_COLUMNS = 1_000;
 /** How far back the bars begin without --since, ms. */
-const HOUR = 3_600_000;
 
 export const showTimeline = createReadCommand<TimelineFlags>(async (context) => {
   const until = context.clock.getWallTime();
-  const span = { from: context.flags.since?.(until) ?? until - HOUR, until };
+  const span = { from: context.flags.since?.(until) ?? until - HOUR_MS, until };
   if (span.from === until) throw new UsageError("--since must be before now; got now");
   const inputs = await retryCompacted(() => readInputs(context));
   const tracks = selectTracks(buildTimeline(inputs, span), context.args);

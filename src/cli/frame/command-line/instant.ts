@@ -1,4 +1,4 @@
-import { parseDuration } from "../../../core/base/duration.ts";
+import { DAY_MS, parseDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { listWallInstants } from "../../../schedule/cron/offsets.ts";
@@ -128,8 +128,6 @@ export function formatInstantUtc(at: number): string {
   const fraction = iso.slice(19, 23) === ".000" ? "" : iso.slice(19, 23);
   return `${iso.slice(0, 19).replace("T", " ")}${fraction} UTC`;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Parses an instant in the past, in UTC if it has no offset, a duration before now, `03:00` (the last time that it was 3
