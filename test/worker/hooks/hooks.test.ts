@@ -296,7 +296,7 @@ test.each([
 test("a command whose time is up is ended with all it has started, and so is one when the worker ends", async () => {
   const path = join(createTestFolder(), "pid");
   const command = ["sh", "-c", `sleep 300 & echo $! > ${path}; yes | head -c 1000000; wait`];
-  const late = createTestHooks({ within: 3_000, hooks: { start: command } }); // a busy machine starts it within that;
+  const late = createTestHooks({ within: 3_000, hooks: { start: command } }); // a busy machine starts it within that
   late.hooks.handleEvent(buildStarted());
   await late.hooks.close();
   expect(late.log.list[0]?.error).toMatch(/^it was ended: its timeout has passed; its output: y y/);
