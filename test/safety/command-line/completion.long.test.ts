@@ -64,7 +64,7 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
       const session = openShellSession(buildEnv(namespace));
       writeFileSync(join(session.home, "settings.json"), "{}");
       const typed = {
-        "signalbox res\t-n": ["reset", "-n"],
+        "signalbox rese\t-n": ["reset", "-n"],
         "signalbox group se\tx": ["group", "set", "x"],
         "signalbox ls pro\t--wat\t": ["ls", "problems", "--watch"],
         "signalbox reset lock in\t--dry\t": ["reset", "lock", "invoices", "--dry-run"],

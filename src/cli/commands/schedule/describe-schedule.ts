@@ -71,8 +71,8 @@ export function formatPlannedChange(change: PlannedChange): string {
 function formatChange(change: PlannedChange, be: string, isNextTold: boolean): string {
   const { before, definition, due } = change;
   const what = `schedule ${before.id}${before.host === undefined ? "" : ` on ${before.host}`}`;
-  // For a host, `before` may have another plan than the schedule has now.
-  const isTold = isNextTold && (before.host === undefined || due?.next !== undefined);
+  // What follows tells times only. For a host, `before` may have another plan than the schedule has now.
+  const isTold = due?.next === undefined ? before.host === undefined : isNextTold;
   const next = isTold ? formatNextDue(due, definition ?? before.definition) : "";
   switch (getChangeKind(change)) {
     case "deleted":
