@@ -101,11 +101,11 @@ describe.each(WAYS)("$name", (way) => {
   });
 
   test("no guardian keeps a descriptor of the caller open", async () => {
-    const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
+    const running = startFrom("exec 57<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
     await running.waitForOutput("up");
     const guardians = Object.values(findGuardians(running.mark, running.pid));
     const listOpen = () =>
-      guardians.flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
+      guardians.flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "57");
     await waitUntil("they have closed it", () => listOpen().length === 0);
     killProcess(running.pid, "SIGTERM");
     await running.ended;
@@ -223,7 +223,7 @@ describe("what else is started has the limits and the variables of the caller", 
       };`;
     const handlers = [{ type: "m", module: writeProgram("module.mjs", text) }];
     const hooks = { success: ["bash", "-c", `(${show}) >${called}.new; mv ${called}.new ${called}`] };
-    const file = writeProgram("worker.json", JSON.stringify({ handlers, hooks }));
+    const file = writeProgram("worker.json", JSON.stringify({ commands: true, handlers, hooks }));
     const worker = namespace.start(["worker", "--handlers", file], options);
     await putDueSchedule(namespace, "task", { command: ["bash", "-c", show] });
     expect(await waitForOutcomes(namespace, "task")).toMatchObject([{ tail: expected.trim() }]);

@@ -18,14 +18,14 @@ import { ADDON_FLAGS, FLAGS, listSources } from "../../../scripts/build/native.t
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const TESTS = [
-  "process/passthrough",
-  "process/signals",
-  "process/failures",
-  "process/last-message",
-  "process/guardian-stops",
-  "process/launcher-runs",
-  "process/launcher-deaths",
-  "worker/service/notifier",
+  "core/process/passthrough",
+  "core/process/signals",
+  "core/process/failures",
+  "core/process/last-message",
+  "core/process/guardian-stops",
+  "core/process/launcher-runs",
+  "core/process/launcher-deaths",
+  "core/process/notifier",
 ];
 
 const folder = createTestFolder(afterAll);
