@@ -67,9 +67,8 @@ const NAMED_PREFIXES = {
   "output/chunks/": "outputChunk",
 } as const;
 
-const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED_PREFIXES)[keyof typeof NAMED_PREFIXES]> = new Map(
-  Object.entries(NAMED_PREFIXES),
-);
+const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED_PREFIXES)[keyof typeof NAMED_PREFIXES]> =
+  new Map(Object.entries(NAMED_PREFIXES));
 
 /** The first segments of all keys. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
