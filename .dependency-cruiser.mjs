@@ -29,7 +29,7 @@ const rules = Object.entries(ROOMS).flatMap(([room, { may, why, folders = {} }])
   },
   {
     name: `${room}-doors`,
-    comment: `other ROOMS import ${room}/ by its doors only; a new door needs a reason in rooms.config.ts`,
+    comment: `other rooms import ${room}/ by its doors only; a new door needs a reason in rooms.config.ts`,
     severity: "error",
     from: { path: "^src/", pathNot: toPattern([`${room}/`]) },
     to: { path: toPattern([`${room}/`]), pathNot: toPattern([...listDoors(room), `${room}/ `]) },
