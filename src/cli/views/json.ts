@@ -107,7 +107,7 @@ export function describePart<T, P>(part: JsonObject<P>, getPart: (source: T) => 
 }
 
 /** The fields of an object by their names, which end in `?` if they are optional. */
-type JsonFields<T> = Readonly<Record<string, JsonField<T>>>;
+export type JsonFields<T> = Readonly<Record<string, JsonField<T>>>;
 
 /** Describes fields of a part as those of the whole. Without the part, they have no value. */
 export function describeFieldsOf<T, P>(

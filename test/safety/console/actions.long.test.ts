@@ -126,7 +126,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
       value: '{"by":"ann","at":1}',
     } as const;
     await namespace.write(drain);
-    await console.pressAndWait("enter", "nothing was done, because something has changed");
+    await console.pressAndWait("enter", "nothing was changed, because something has changed meanwhile");
     expect(console.getText()).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
     await console.waitFor("held, drained"); // otherwise the first preview is still from before
@@ -147,7 +147,7 @@ describe.concurrent("a drain", () => {
     run.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
-    await console.pressAndWait("2 U", /lifts .*upgrade/, "Enter undrain");
+    await console.pressAndWait("2 U", /lifts: .*upgrade/, "Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
     expect(await listAudits(namespace)).toEqual([
@@ -165,7 +165,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
     await console.pressAndWait("D", `drain ${scope} ${name} --wait`, "holds none", "Enter drain");
     await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`), /Drains +1 /); // it has heard of it from etcd, too
-    await console.pressAndWait("2 U", "lifts ", "Enter undrain");
+    await console.pressAndWait("2 U", "lifts: ", "Enter undrain");
     await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
     expect((await listAudits(namespace)).slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),

@@ -242,7 +242,7 @@ describe("from its row, a schedule", () => {
     await console.pressAndWait("2 G P", "Enter schedule pause");
     const other = await namespace.execute("schedule edit bill --note mine --yes");
     expect(other).toExit(0);
-    await console.pressAndWait("enter", /nothing was done|note: mine|has changed/);
+    await console.pressAndWait("enter", /nothing was changed|note: mine|has changed/);
     expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 

@@ -145,7 +145,7 @@ describe.concurrent("a group", () => {
     const added = names.filter((_, index) => ends[index]?.code === 0);
     expect(await readMembers(namespace, "web")).toEqual(added);
     for (const { stderr } of ends.filter(({ code }) => code === 75)) {
-      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/something has changed meanwhile:\n.*~ group web: \+ h/);
       expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
     }
     expect(await readAudits(namespace)).toHaveLength(1 + added.length);

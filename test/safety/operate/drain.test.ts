@@ -398,7 +398,7 @@ describe.concurrent("a drain", () => {
       /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
     );
     expect(await runDry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
-      /\ndo it with: signalbox drain lock x --wait --reason 'new disks' --expect-revision \d+ --yes\n$/,
+      /\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
     );
     expect(await runDry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
     expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
@@ -528,7 +528,7 @@ describe.concurrent("an undrain", () => {
       serializeTicket(createTicket({ run: "waiter0000000000" })),
     );
     const { stdout } = await namespace.execute("undrain lock x --dry-run");
-    expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
+    expect(stdout).toBe("lifts: lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
     run.kill("SIGTERM");
   });
 });
@@ -543,7 +543,7 @@ describe.concurrent("two operators", () => {
       );
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
-        expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
+        expect(stderr).toMatch(/something has changed meanwhile:\n.*(new|changed): lock .* is drained by/);
       const done = (await listAudits(namespace, ["action", "target", "outcome"])).filter((line) =>
         line.startsWith(`drain | lock ${name} |`),
       );

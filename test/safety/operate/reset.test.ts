@@ -129,7 +129,8 @@ describe.concurrent("a reset", () => {
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
-    for (const { stderr } of refused) expect(stderr).toMatch(/something has changed:\n.*was asked to end by/);
+    for (const { stderr } of refused)
+      expect(stderr).toMatch(/something has changed meanwhile:\n.*was asked to end by/);
   });
 
   test("refuses when what it ends has changed since --expect-revision, and shows what", async ({
@@ -152,7 +153,7 @@ describe.concurrent("a reset", () => {
     await putGhost(namespace, 600);
     const dry = await namespace.execute("reset lock x --dry-run");
     expect(dry.stdout).toMatch(
-      /^ends +web1.example.com:4711 .*\n(.*\n)*do it with: signalbox reset lock x --expect-/,
+      /^ends +web1.example.com:4711 .*\n(.*\n)*do it with --expect-revision \d+ --yes instead of --dry-run\n/,
     );
     expect(await namespace.execute("reset lock x")).toExit(64);
     const env = { SIGNALBOX_READ_ONLY: "true" };
@@ -186,7 +187,7 @@ describe.concurrent("a reset", () => {
       const asked = namespace.start("reset lock x --no-wait", { terminal: { columns: 80, rows: 24 } });
       await asked.waitForOutput("Reset lock x? [y/N]");
       asked.child.stdin?.write(key);
-      expect(await asked.ended).toExit(1, { stdout: /\nnothing was done\r?\n$/ });
+      expect(await asked.ended).toExit(1, { stdout: /\nnothing was changed\r?\n$/ });
     }
   });
 
@@ -227,7 +228,7 @@ describe.concurrent("a reset", () => {
       ["a", "b", "c"].map((name) => namespace.jobs.startAndWait({ name, options, hold: ["stubborn"] })),
     );
     const [first] = await namespace.jobs.waitForTickets("a", "held");
-    const one = ["reset", "resource", "db", "--run", first?.run.slice(0, 8) ?? "", "--yes"];
+    const one = ["reset", "run", first?.run.slice(0, 8) ?? "", "--yes"];
     await namespace.expectDone(...one);
     expect((await runs[0]?.ended)?.code).toBe(125);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);

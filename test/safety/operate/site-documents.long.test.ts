@@ -196,7 +196,7 @@ describe("an import", () => {
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
       code: 75,
-      stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
+      stdout: expect.stringMatching(/has changed meanwhile:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await namespace.expectDone("export --format json")).groups).not.toHaveProperty("web");

@@ -117,9 +117,17 @@ describe.concurrent("a lock that runs share", () => {
     await holdReader(namespace, "one");
     await holdReader(namespace, "two");
     const [one] = await namespace.readQueue("data");
-    await namespace.expectDone("reset lock data --run", one?.run ?? "", "--yes");
+    await namespace.expectDone("reset run", one?.run ?? "", "--yes");
     expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
-    const again = await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"]);
+    const again = await namespace.execute([
+      "reset",
+      "lock",
+      "data",
+      "--run",
+      one?.run ?? "",
+      "--force",
+      "--yes",
+    ]);
     expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
     await holdReader(namespace, "three");
     const all = await namespace.execute("reset lock data --yes");

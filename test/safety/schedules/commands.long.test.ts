@@ -203,7 +203,7 @@ describe("two operators", () => {
     const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
       75,
-      expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
+      expect.stringMatching(/something has changed meanwhile:[\s\S]*schedule a has changed/),
     ]);
     expect(await runRefused(namespace, "pause a --expect-revision 999999")).toEqual([
       64,

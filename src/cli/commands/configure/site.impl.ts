@@ -7,6 +7,7 @@ import { SITE_KINDS, type SiteKind } from "../../../core/fleet/configuration.ts"
 import { validateName } from "../../../core/protocol/names.ts";
 import type { SiteDocument, SiteTerms } from "../../../site/operate/site.ts";
 import { listMalformedConfig } from "../../../site/state/configuration.ts";
+import { createActionCommand } from "../../frame/action.ts";
 import {
   formatDocumentName,
   formatFaultLines,
@@ -15,7 +16,7 @@ import {
 } from "../../frame/documents.ts";
 import { editText, ignoreCtrlC } from "../../frame/editor.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
-import { createActionCommand, printOutcome } from "../../frame/print-outcome.ts";
+import { printOutcome } from "../../frame/print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";

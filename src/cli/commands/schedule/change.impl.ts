@@ -24,6 +24,7 @@ import {
   buildTriggerMutation,
 } from "../../../site/operate/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
+import { createActionCommand } from "../../frame/action.ts";
 import { type ActionImplementation, toFlags } from "../../frame/command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../../frame/command-line/flags.ts";
 import {
@@ -36,7 +37,6 @@ import {
 import { editText } from "../../frame/editor.ts";
 import { escapeInvisible, formatJsonDocument } from "../../frame/json-output.ts";
 import type { ActionOutcome } from "../../frame/outcome.ts";
-import { createActionCommand } from "../../frame/print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import type {
@@ -121,7 +121,9 @@ async function editInEditor(context: ActionContext, seen: StoredSchedule): Promi
     apply: async (after) => {
       const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
       if (definitionMod !== seen.definitionMod)
-        throw new UsageError(`nothing was done: schedule ${quoteText(id)} has changed since it was opened`);
+        throw new UsageError(
+          `nothing was changed: schedule ${quoteText(id)} has changed since it was opened`,
+        );
       return await changeSchedule(
         context,
         id,

@@ -12,10 +12,12 @@ import {
   type ScheduleImport,
 } from "../../../site/operate/import-schedules.ts";
 import { previewMutation, type ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
+import { createActionCommand } from "../../frame/action.ts";
 import { formatDocumentName, readDocumentText } from "../../frame/documents.ts";
 import { formatJsonDocument } from "../../frame/json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
-import { createActionCommand, printOutcome, toScheduleChangeJson } from "../../frame/print-outcome.ts";
+import { SCHEDULE_CHANGE_JSON } from "../../frame/outcome-json.ts";
+import { printOutcome } from "../../frame/print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { amendSchedules } from "./amend-schedules.ts";
@@ -58,7 +60,7 @@ export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (contex
   const { changes, revision } = await previewMutation(context, buildImportsMutation(input.wanted));
   const { notes } = input;
   if (flags.json) {
-    const records = changes.map((change) => toScheduleChangeJson(toScheduleChange(change)));
+    const records = changes.map((change) => SCHEDULE_CHANGE_JSON.toJson(toScheduleChange(change)));
     io.writeOutput(formatJsonDocument({ revision, changes: records, notes }));
   } else {
     for (const note of notes) context.printMessage(`note: ${note}`);
