@@ -1,4 +1,4 @@
-import { formatAuditTarget } from "../../core/protocol/drain.ts";
+import { type Drain, formatAuditTarget } from "../../core/protocol/drain.ts";
 import type { CalendarChange } from "../../site/operate/calendar-changes.ts";
 import { type Claim, type ClaimEntry, findClaimTicket, getEntryState } from "../../site/state/claims.ts";
 import { DRAIN_JSON } from "../views/drains.ts";
@@ -18,6 +18,7 @@ import {
   type JsonFields,
   type JsonObject,
 } from "../views/json.ts";
+import { describeQueueKind } from "../views/runs.ts";
 import {
   type ActionOutcome,
   type DecidedResult,
@@ -34,24 +35,33 @@ import {
   type UndrainResult,
 } from "./outcome.ts";
 
-/** What is known of a run: from a ticket, or else from the worker that runs it. */
-const getOwner = (claim: Claim) => findClaimTicket(claim) ?? claim.task?.value;
+/** A run that an action affects, and what is told of that: each action knows some of it. */
+interface AffectedRun {
+  claim: Claim;
+  drains?: readonly Drain[];
+  fate?: string;
+  exit?: number;
+  why?: string;
+}
 
-const CLAIM_FIELDS = {
-  run: describeText<Claim>("id of the run", "run"),
+/** Returns what is known of a run: from a ticket, or else from the worker that runs it. */
+const getOwner = ({ claim }: AffectedRun) => findClaimTicket(claim) ?? claim.task?.value;
+
+const RUN_JSON = describeObject<AffectedRun>("affectedRun", "A run that an action affects.", {
+  run: describeText("id of the run", ({ claim }) => claim.run),
   ...describeFieldsOf(getOwner, {
     "host?": describeText("full name of its host", "host"),
     "pid?": describeInteger("process id of its runner", "pid"),
   }),
-  ...describeFieldsOf(findClaimTicket, {
+  ...describeFieldsOf(({ claim }: AffectedRun) => findClaimTicket(claim), {
     "user?": describeText("user who started it", "user"),
     "command?": describeText("base name of its command", "command"),
     "label?": describeText("label from `--label`", "label"),
   }),
-  "schedule?": describeText<Claim>("id of its schedule", ({ task, lost }) => (task ?? lost)?.id),
-  tickets: describeParts<Claim, ClaimEntry>(
-    describeObject("affectedTicket", "A ticket of a run that an action affects.", {
-      kind: describeChoice(["lock", "resource"], "kind of queue", ({ queue }) => queue.kind),
+  "schedule?": describeText("id of its schedule", ({ claim: { task, lost } }) => (task ?? lost)?.id),
+  tickets: describeParts(
+    describeObject<ClaimEntry>("affectedTicket", "A ticket of a run that an action affects.", {
+      kind: describeQueueKind(({ queue }) => queue.kind),
       name: describeText("name of the lock or resource", ({ queue }) => queue.name),
       state: describeText("state of the ticket, as in `ls`", ({ entry }) => getEntryState(entry)),
       "units?": describeCount(
@@ -61,17 +71,25 @@ const CLAIM_FIELDS = {
       token: describeRevision("`create_revision` of the ticket", ({ entry }) => entry.createRevision),
     }),
     "its tickets; empty for a task of a worker without leases",
-    ({ entries }) => entries,
+    ({ claim }) => claim.entries,
   ),
-};
-const CLAIM_JSON = describeObject<Claim>("affectedRun", "A run that an action affects.", CLAIM_FIELDS);
+  "drainedBy?": describeTexts("of `next`: users whose drains still stop it", ({ drains }) =>
+    drains?.map(({ by }) => by),
+  ),
+  "fate?": describeChoice(
+    ["stays", "leaves", "depends", "ended"],
+    "of `waiters` of a drain and of `hits`: what happens to it. `depends`: it stays with `run --wait`",
+    "fate",
+  ),
+  "exit?": describeInteger("of `hits`: its exit code", "exit"),
+  "why?": describeText("of `hits`: why, for people", "why"),
+});
 
-/** Describes a run with what an action does to it. */
-function describeFate<T extends { claim: Claim }>(name: string, description: string, fields: JsonFields<T>) {
-  return describeObject<T>(name, description, {
-    ...describeFieldsOf(({ claim }: T) => claim, CLAIM_FIELDS),
-    ...fields,
-  });
+/** Describes a field with runs of which nothing else is told. */
+function describeRuns<T>(description: string, getClaims: (source: T) => readonly Claim[]) {
+  return describeParts<T, AffectedRun>(RUN_JSON, description, (source) =>
+    getClaims(source).map((claim) => ({ claim })),
+  );
 }
 
 const RUNNER_JSON = describeObject<RunnerRecord>("runner", "The state of a runner, by its session.", {
@@ -196,30 +214,18 @@ const DOCUMENTS = {
       timeout: "the wait timed out",
     },
     {
-      evicted: describeParts(CLAIM_JSON, "runs that end", ({ preview }) => preview.evicted),
+      evicted: describeRuns("runs that end", ({ preview }) => preview.evicted),
       runners: describeParts(RUNNER_JSON, "their runners, if they were read", ({ runners }) => runners),
       freed: describeParts(
         describeObject<EvictionResult["preview"]["freed"][number]>("freedQueue", "What becomes free.", {
-          kind: describeChoice(["lock", "resource"], "kind of queue", "kind"),
+          kind: describeQueueKind(({ kind }) => kind),
           name: describeText("name of the lock or resource", "name"),
           units: describeCount("units", "units"),
         }),
         "what becomes free",
         ({ preview }) => preview.freed,
       ),
-      next: describeParts(
-        describeFate<EvictionResult["preview"]["next"][number]>(
-          "nextRun",
-          "A run that can be granted then.",
-          {
-            drainedBy: describeTexts("users whose drains still stop it", ({ drains }) =>
-              drains.map(({ by }) => by),
-            ),
-          },
-        ),
-        "runs that can be granted then",
-        ({ preview }) => preview.next,
-      ),
+      next: describeParts(RUN_JSON, "runs that can be granted then", ({ preview }) => preview.next),
     },
   ),
   drain: describeResult<DrainResult>(
@@ -243,22 +249,11 @@ const DOCUMENTS = {
         "hosts of a host or group drain, with those of nested groups",
         ({ extent }) => extent.hosts,
       ),
-      holders: describeParts(
-        CLAIM_JSON,
+      holders: describeRuns(
         "runs that hold something, and tasks of workers: before the drain, or at the end of `--wait`",
         ({ holders }) => holders,
       ),
-      waiters: describeParts(
-        describeFate<DrainResult["extent"]["waiters"][number]>("drainedRun", "A run that a drain stops.", {
-          fate: describeChoice(
-            ["stays", "leaves", "depends"],
-            "what it does. `depends`: it stays with `run --wait`",
-            "fate",
-          ),
-        }),
-        "runs that wait",
-        ({ extent }) => extent.waiters,
-      ),
+      waiters: describeParts(RUN_JSON, "runs that wait", ({ extent }) => extent.waiters),
     },
   ),
   undrain: describeResult<UndrainResult>(
@@ -275,7 +270,7 @@ const DOCUMENTS = {
     {
       drains: describeParts(DRAIN_JSON, "drains that are lifted", ({ drains }) => drains),
       others: describeParts(DRAIN_JSON, "drains that remain", ({ others }) => others),
-      waiters: describeParts(CLAIM_JSON, "runs that wait", ({ waiters }) => waiters),
+      waiters: describeRuns("runs that wait", ({ waiters }) => waiters),
     },
   ),
   site: describeResult<SiteResult>(
@@ -294,15 +289,7 @@ const DOCUMENTS = {
         "changes of schedules, if the command can change some",
         ({ schedules }) => schedules,
       ),
-      hits: describeParts(
-        describeFate<SiteResult["affected"][number]>("affectedClaim", "A run that a change affects.", {
-          fate: describeChoice(["ended", "leaves"], "what happens to it", "fate"),
-          exit: describeInteger("its exit code", "exit"),
-          why: describeText("why, for people", "why"),
-        }),
-        "runs that the changes affect",
-        ({ affected }) => affected,
-      ),
+      hits: describeParts(RUN_JSON, "runs that the changes affect", ({ affected }) => affected),
     },
   ),
   schedules: describeResult<ScheduleResult>(
@@ -324,7 +311,11 @@ const DOCUMENTS = {
     {
       outcome: describeField({ const: "faulty", description: "nothing was changed" }, () => "faulty"),
       faults: describeField(
-        { type: "array", items: {}, description: "the faults: texts, or `line`, `column` and `what`" },
+        {
+          type: "array",
+          items: { type: ["string", "object"] },
+          description: "the faults: texts, or `line`, `column` and `what`",
+        },
         ({ result }) => result.faults,
       ),
     },

@@ -26,12 +26,7 @@ export async function createServedSubject(
       await etcd.runEtcdctl("compact", String(revision));
     },
     pass: async () => {},
-    raw: {
-      put: async (key, value) => {
-        const body = JSON.stringify({ key: key.toString("base64"), value: value.toString("base64") });
-        await fetch(`${etcd.clientUrl}/v3/kv/put`, { method: "POST", body });
-      },
-    },
+    putBytes: (key, value) => etcd.putBytes(key, value),
     stop: async () => {
       store.close();
       await etcd.stop();

@@ -180,8 +180,7 @@ describe("one member", () => {
   inNamespace("shows JSON indented, binary values as a dump, and what changed", async ({ namespace }) => {
     await namespace.put("/values/json", '{"limit":10}');
     await namespace.put("/values/json", '{"limit":20}');
-    const binary: Op = { op: "put", key: "/values/binary", value: "\x00\xff\x1b]52;", binaryValue: true };
-    await namespace.write(binary);
+    await shared.etcd.putBytes("/values/binary", "\x00\xff\x1b]52;");
     const terminal = await openEtcd(namespace);
     await browse(terminal, "/values/");
     await openKey(terminal, "/values/b");

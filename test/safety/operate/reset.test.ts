@@ -241,6 +241,41 @@ describe.concurrent("a reset", () => {
 });
 
 describe.concurrent("the reset of a run", () => {
+  test("that waited when it was seen, and holds by now: only without --expect-revision", async ({
+    namespace,
+  }) => {
+    const { jobs } = namespace;
+    const holder = await jobs.startHolder({ name: "holder", options: LOCK });
+    const next = await jobs.startWaiter({ name: "next", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
+    const { revision, rows } = await namespace.executeJson("ls runs");
+    const { run = "" } = rows.find(({ label }: { label: string }) => label === "next") ?? {};
+    holder.finish();
+    await jobs.journal.waitForLine("next", "start");
+    const reset = ["reset", "run", run, "--yes"];
+    expect(await namespace.execute([...reset, "--expect-revision", revision])).toExit(75, {
+      stderr: "nothing was changed, because something has changed meanwhile:\n",
+    });
+    expect(next.child.exitCode).toBeNull();
+    await namespace.expectDone(...reset);
+    expect(await next.ended).toExit(125);
+  });
+
+  test("by force can leave its other tickets: --run takes away one, and ends nothing", async ({
+    namespace,
+  }) => {
+    await putGhost(namespace, 600);
+    const run = "ghost00000000000";
+    await namespace.put(namespace.keys.lock("y", run), "{");
+    expect(await namespace.execute(["reset", "lock", "y", "--run", run, "--yes"])).toExit(64, {
+      stderr: `to end a run: signalbox reset run ${run}`,
+    });
+    const forced = await namespace.execute(["reset", "lock", "y", "--run", run, "--force", "--yes"]);
+    expect(forced).toExit(0, { stdout: /^the tickets of .* are gone\nlock y is free/ });
+    expect((await namespace.listTickets()).map(({ key }) => key)).toEqual([namespace.keys.lock("x", run)]);
+    const { evicted } = await namespace.executeJson(["reset", "run", run, "--dry-run"]);
+    expect(evicted).toMatchObject([{ run, tickets: [{ name: "x" }] }]);
+  });
+
   test("throws a waiter out of its queue with 75, ends a holder, and the queue goes on", async ({
     namespace,
   }) => {

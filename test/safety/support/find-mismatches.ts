@@ -51,6 +51,7 @@ function hasType(value: unknown, type: string): boolean {
   if (type === "integer") return Number.isInteger(value);
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isRecord(value);
+  if (type === "null") return value === null;
   return typeof value === type;
 }
 

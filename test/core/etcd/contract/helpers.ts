@@ -16,7 +16,7 @@ export interface Subject {
   /** Lets time pass for the server, where it does not pass by itself. */
   pass(ms: number): Promise<void>;
   /** Puts bytes as they are, and reads them; undefined where a store holds text. */
-  raw?: { put(key: Buffer, value: Buffer): Promise<void> };
+  putBytes?(key: string, value: string): Promise<bigint>;
   stop(): Promise<void>;
 }
 
