@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import { FakeLauncher } from "../../fixtures/process/fake-launcher.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { AGENT_REQUEST } from "../../src/core/process/agent-socket/wire.ts";
-import { FakeLauncher } from "../core/process/agent-socket/fake-launcher.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;

@@ -2,6 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { LIMITS, startAgent } from "../../../../fixtures/process/agent-socket.ts";
+import { addon, encodeCall, encodeHead } from "../../../../fixtures/process/fake-launcher.ts";
+import { isRoot } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { decodeArgument } from "../../../../src/core/base/bytes.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../../src/core/process/agent-socket/wire.ts";
@@ -10,9 +13,6 @@ import {
   encodeWords as encodeCommandWords,
   encodeFrame,
 } from "../../../../src/core/process/guarded-command/wire.ts";
-import { isRoot } from "../helpers.ts";
-import { addon, encodeCall, encodeHead } from "./fake-launcher.ts";
-import { LIMITS, startAgent } from "./helpers.ts";
 
 const END = encodeFrame(LAUNCHER_EVENT.callEnd, 0n, 0n);
 const encodeWords = (...texts: string[]) =>
