@@ -3,6 +3,7 @@ import type { CalendarChange } from "../../site/operate/calendar-changes.ts";
 import { type Claim, type ClaimEntry, findClaimTicket, getEntryState } from "../../site/state/claims.ts";
 import { DRAIN_JSON } from "../views/drains.ts";
 import {
+  type DescribedFields,
   describeChoice,
   describeCount,
   describeField,
@@ -15,7 +16,6 @@ import {
   describeRevision,
   describeText,
   describeTexts,
-  type JsonFields,
   type JsonObject,
 } from "../views/json.ts";
 import { describeQueueKind } from "../views/runs.ts";
@@ -182,7 +182,7 @@ function describeResult<R extends DecidedResult>(
   description: string,
   action: string | ((result: R) => string),
   outcomes: Readonly<Record<R["outcome"], string>>,
-  fields: JsonFields<R>,
+  fields: DescribedFields<R>,
 ): JsonObject<ActionOutcome<R>> {
   const told = Object.entries<string>(outcomes).flatMap(([key, text]) =>
     text === "" ? [] : [`\`${key}\`: ${text}`],

@@ -1,8 +1,8 @@
 /** What commands that act print with `--json` is as docs/json.md says. */
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { OUTCOME_SCHEMA } from "../../../scripts/json-doc.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 const { test } = TestCluster.startForFile();
 
