@@ -1,8 +1,8 @@
-import { UsageError } from "../../core/base/errors.ts";
+import { EXIT, UsageError } from "../../core/base/errors.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import { type ActionResult, updateAuditOutcome } from "../../site/operate/operator-action.ts";
-import type { ActionImplementation } from "./command.ts";
+import type { ActionImplementation, CommandExecutor } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { type ActionOutcome, createOutcome, type DecidedResult, NOTHING_CHANGED } from "./outcome.ts";
 import { printOutcome } from "./print-outcome.ts";
@@ -157,6 +157,21 @@ async function recordOutcome(
   const stop = new AbortController();
   const timer = context.clock.sleep(RECORD_TIMEOUT_MS, stop.signal).catch(() => {});
   await Promise.race([told, timer]).finally(() => stop.abort(NO_LONGER_NEEDED));
+}
+
+/** Creates a command that only shows what an action would change. @param work  that of the action. It exits with 1 if something would change */
+export function createDiffCommand<F extends object>(
+  work: (context: CommandContext<F & Pick<ActionFlags, "dry-run">>) => Promise<ActionOutcome>,
+): CommandExecutor<F> {
+  return createStoreCommand(async (context) => {
+    const { repeat: _, ...outcome } = await work({
+      ...context,
+      flags: { ...context.flags, "dry-run": true },
+    });
+    const exitCode = printOutcome(outcome, context);
+    const { result } = outcome;
+    return "outcome" in result && result.outcome === "dry-run" ? EXIT.undone : exitCode;
+  });
 }
 
 /** Creates a command that acts, from its work. */

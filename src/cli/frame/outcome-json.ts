@@ -110,7 +110,7 @@ const FIELD_CHANGE_JSON = describeObject<FieldChange>(
   },
 );
 
-export const SCHEDULE_CHANGE_JSON = describeObject<ScheduleChangeRecord>(
+const SCHEDULE_CHANGE_JSON = describeObject<ScheduleChangeRecord>(
   "scheduleChange",
   "A change of a schedule.",
   {
@@ -294,7 +294,7 @@ const DOCUMENTS = {
   ),
   schedules: describeResult<ScheduleResult>(
     "schedule document",
-    "What the commands that change schedules print.",
+    "What the commands that change schedules print. `schedule diff crontab` prints that of the import with `--dry-run`.",
     "schedule",
     OUTCOMES,
     { changes: describeParts(SCHEDULE_CHANGE_JSON, "changes of schedules", ({ changes }) => changes) },

@@ -339,7 +339,7 @@ describe("an edit", () => {
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
       code: 75,
-      stderr: expect.stringMatching(/has changed since it was opened:\n.*~ group web: \+ web2/),
+      stderr: expect.stringMatching(/something has changed meanwhile:\n.*~ group web: \+ web2/),
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
     expect(stderr).toContain(`signalbox diff --prune=all ${text}`);

@@ -53,6 +53,7 @@ export async function amendSchedules(
     listNotes: async () => [...(texts.notes ?? []), ...(await listChangeNotes(context, changes))],
     nothing: changes.length === 0 ? [nothing] : undefined,
     describe: () => lines,
+    sum: needsConfirmation ? formatImportCounts(changes) : undefined,
     question: needsQuestion ? buildQuestion(changes) : undefined,
     write: async (isAsked) => {
       const seen = isAsked ? revision : flags["expect-revision"];
