@@ -1,3 +1,4 @@
+import { LONG_AGO, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
 import { cleanToWidth } from "../core/base/display-width.ts";
 import { isHolding } from "../core/protocol/admission.ts";
 import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
@@ -21,22 +22,22 @@ export class Alerts {
   readonly #marks = new Map<string, string>();
   #source: { snapshot: Snapshot; watched: readonly WatchedRow[] } | undefined;
   #pending: string[] = [];
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldAt = LONG_AGO;
 
   /**
    * Compares the watched rows with their last states. The state of a row that was just added is only stored.
-   * @param now  monotonic clock, ms
    * @returns the notification to show now, if any
    */
   check(
     watched: readonly WatchedRow[],
     snapshot: Snapshot,
     wall: number,
-    now: number,
+    now: MonotonicTime,
   ): AlertNews | undefined {
     if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
       this.#compare(watched, snapshot, wall);
-    if (this.#pending.length === 0 || now - this.#toldAt < NOTIFICATION_PAUSE_MS) return undefined;
+    if (this.#pending.length === 0 || subtractTime(now, this.#toldAt) < NOTIFICATION_PAUSE_MS)
+      return undefined;
     this.#toldAt = now;
     const changes = this.#pending;
     this.#pending = [];

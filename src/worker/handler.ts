@@ -1,3 +1,4 @@
+import type { MonotonicTime } from "../core/base/clock.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { HookPermission } from "../schedule/definition-values.ts";
 import type { PredecessorEnd } from "../schedule/state/due.ts";
@@ -39,10 +40,9 @@ export interface ScheduledTask {
   /** Tells how far the task is, for listings: one line of at most 200 characters. */
   reportProgress(text: string): void;
   /**
-   * Returns the instant on the clock's `now()`, ms, by which everything of the task must have ended. Each renewal moves
-   * it.
+   * Returns the instant by which everything of the task must have ended. Each renewal moves it.
    */
-  getHorizon(): number;
+  getHorizon(): MonotonicTime;
   /**
    * Calls the listener whenever the horizon moves.
    * @returns a function that removes the listener

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Alerts } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
+import { toMonotonicTime } from "../../src/core/base/clock.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { createDrainKey, createTicketKey, NOW } from "../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
@@ -12,7 +13,7 @@ function watch(row: WatchedRow) {
   let now = 0;
   const check = (after: number, ...kvs: KeyValue[]) => {
     now += after;
-    return alerts.check([row], follower.read(...kvs), NOW, now)?.text;
+    return alerts.check([row], follower.read(...kvs), NOW, toMonotonicTime(now))?.text;
   };
   check(0);
   return check;

@@ -1,8 +1,10 @@
 /** Handlers with a task that a test can end, on the real guardian. */
+
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
+import { addMs } from "../../src/core/base/clock.ts";
 import { type LogFields, silentLog } from "../../src/core/base/log.ts";
 import { createGuardianHost } from "../../src/core/process/host.ts";
 import { realRandom } from "../../src/core/process/random.ts";
@@ -47,7 +49,7 @@ export function createHandlerFixture(more: Partial<HandlerPorts> = {}): HandlerF
 export function createTask(more: Partial<Definition> = {}): TestTask {
   const ending = new AbortController();
   const listeners = new Set<() => void>();
-  let horizon = clock.now() + 30_000;
+  let horizon = addMs(clock.now(), 30_000);
   return {
     id: "reports.daily",
     type: "reports",
@@ -68,7 +70,7 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
     },
     end: (result) => ending.abort(new TaskLost(result, `it was ${result}`)),
     extend(ms) {
-      horizon = clock.now() + ms;
+      horizon = addMs(clock.now(), ms);
       for (const listener of listeners) listener();
     },
   };

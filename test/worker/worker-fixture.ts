@@ -1,6 +1,6 @@
 /** A real etcd with schedules on it, and workers in this process whose wall clock the test sets. */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../src/core/base/clock.ts";
+import { type Clock, type MonotonicTime, subtractTime } from "../../src/core/base/clock.ts";
 import { silentLog } from "../../src/core/base/log.ts";
 import type { Store } from "../../src/core/etcd/store.ts";
 import { createRealClock } from "../../src/core/process/clock.ts";
@@ -34,12 +34,12 @@ export class SettableClock implements Clock {
     this.#wall = wall;
   }
 
-  now(): number {
+  now(): MonotonicTime {
     return this.#real.now();
   }
 
   getWallTime(): number {
-    return this.#wall + Math.floor(this.now() - this.#since);
+    return this.#wall + Math.floor(subtractTime(this.now(), this.#since));
   }
 
   set(wall: number): void {

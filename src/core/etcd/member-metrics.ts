@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import type { Millis, WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
 import { listenForAbort } from "../base/wait.ts";
 import { parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
@@ -14,7 +15,7 @@ export interface MemberMetrics {
   /** The revision up to which the history is compacted. */
   compacted: bigint | undefined;
   /** The member's wall clock minus the local one lies between these, ms. */
-  clock: { least: number; most: number } | undefined;
+  clock: { least: Millis; most: Millis } | undefined;
   /**
    * `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it
    * instead.
@@ -37,7 +38,7 @@ const MAX_RESPONSE_BYTES = 8_000_000;
 export async function readMemberMetrics(
   url: string,
   tls: TlsOptions | undefined,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
 ): Promise<MemberMetrics> {
   const { text, clock } = await readPage(`${url}/metrics`, tls, wall, signal);
@@ -72,7 +73,7 @@ export async function readAutoCompaction(
  * @param before  local wall clock before the request
  * @param after  local wall clock after the response
  */
-function computeClockOffset(date: number, before: number, after: number): MemberMetrics["clock"] {
+function computeClockOffset(date: WallTime, before: WallTime, after: WallTime): MemberMetrics["clock"] {
   return Number.isNaN(date) ? undefined : { least: date - after, most: date + 999 - before };
 }
 
@@ -80,7 +81,7 @@ function computeClockOffset(date: number, before: number, after: number): Member
 async function readPage(
   url: string,
   tls: TlsOptions | undefined,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
   within = REQUEST_TIMEOUT_MS,
 ): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
@@ -129,7 +130,7 @@ type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
  */
 export async function readMemberClocks(
   { endpoints, tls }: Pick<StoreOptions, "endpoints" | "tls">,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
 ): Promise<MemberClock[]> {
   const readings = endpoints.map(async (text) => {

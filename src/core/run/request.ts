@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock, MonotonicTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { TraceContext } from "../base/trace.ts";
@@ -96,10 +96,10 @@ export interface ClaimSession
   keepAlive(owner: SessionOwner): void;
   /**
    * Ends the use of the session by this attempt.
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param until  instant until which an unreachable etcd is retried
    * @param keys   keys of the attempt that may still exist; they are removed
    */
-  end(until: number, keys: readonly string[]): Promise<void>;
+  end(until: MonotonicTime, keys: readonly string[]): Promise<void>;
 }
 
 /** A session for one attempt, and the store for every transaction of that attempt. */
@@ -112,14 +112,14 @@ export interface OpenedSession {
 export interface SessionSource {
   /**
    * Opens a session for a new attempt.
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param until  instant until which an unreachable etcd is retried
    * @throws StoreError, or the signal's reason
    */
-  open(user: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession>;
+  open(user: SessionUser, until: MonotonicTime, signal: AbortSignal): Promise<OpenedSession>;
   /** Opens the session of an attempt that another process began. Returns undefined when that session is gone. */
   resume?(
     user: SessionUser & { session: bigint },
-    until: number,
+    until: MonotonicTime,
     signal: AbortSignal,
   ): Promise<OpenedSession | undefined>;
 }

@@ -1,3 +1,4 @@
+import { addMs, subtractTime } from "../../core/base/clock.ts";
 import { type MemberMetrics, readMemberMetrics } from "../../core/etcd/member-metrics.ts";
 import type { StoreOptions } from "../../core/etcd/options.ts";
 import { runWithDeadline } from "../../core/etcd/retry.ts";
@@ -143,7 +144,7 @@ class ClusterSummaryReader {
     else if (!this.#metrics.has(endpoint)) {
       const { clock } = this.#ports;
       const read = (limit: AbortSignal) => readMemberMetrics(endpoint, this.#tls, clock.getWallTime, limit);
-      const until = clock.now() + METRICS_PATIENCE;
+      const until = addMs(clock.now(), METRICS_PATIENCE);
       this.#metrics.set(endpoint, await runWithDeadline(clock, until, read, signal));
     }
   }
@@ -178,6 +179,6 @@ export async function probeEtcd(
   const start = clock.now();
   const read = (limited: AbortSignal) =>
     store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, limited);
-  const { revision } = await runWithDeadline(clock, start + PROBE_TIMEOUT_MS, read, signal);
-  return { ms: clock.now() - start, revision };
+  const { revision } = await runWithDeadline(clock, addMs(start, PROBE_TIMEOUT_MS), read, signal);
+  return { ms: subtractTime(clock.now(), start), revision };
 }

@@ -1,3 +1,4 @@
+import { subtractTime } from "../../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
@@ -43,7 +44,7 @@ export async function* readPages(
     const page = readWithRetries(ports, at, either);
     // A failure is reported when the page is awaited.
     page.then(
-      () => size.adapt(ports.clock.now() - start),
+      () => size.adapt(subtractTime(ports.clock.now(), start)),
       () => {},
     );
     return page;

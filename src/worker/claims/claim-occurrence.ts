@@ -1,3 +1,4 @@
+import { NEVER } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
 import { guardAbsent, guardRevision } from "../../core/protocol/guards.ts";
@@ -144,7 +145,7 @@ export async function claimOccurrence(
 /** Commits a transaction. Retries while the session lives. */
 function commitInSession({ ports, registration }: ClaimContext, txn: Txn): Promise<TxnResponse> {
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  return retryUnavailable(ports, Infinity, call, registration.session.signal);
+  return retryUnavailable(ports, NEVER, call, registration.session.signal);
 }
 
 /** Gives an end to further schedules that follow. */

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { addMs, pickEarlier } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
@@ -202,9 +203,10 @@ async function runToEnd(
   const { signal } = task;
   const over = new AbortController();
   let ending: TaskEnding | undefined;
-  const getTermTime = () => task.getHorizon() - terminationTimeout;
+  const getTermTime = () => addMs(task.getHorizon(), -terminationTimeout);
   const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
-  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
+  const terminate = () =>
+    command.terminate(pickEarlier(addMs(clock.now(), terminationTimeout), task.getHorizon()));
   const end = (cause: TaskEnding) => {
     if (ending !== undefined || over.signal.aborted) return;
     ending = cause;

@@ -1,6 +1,6 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import https from "node:https";
-import type { Clock } from "../../core/base/clock.ts";
+import { type Clock, type Millis, subtractTime } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
@@ -67,8 +67,8 @@ export class RequestDeadline {
     this.#horizonTimer.abort();
   }
 
-  #computeTimeLeft(): number {
-    return this.#task.getHorizon() - ABORT_MARGIN_MS - this.#clock.now();
+  #computeTimeLeft(): Millis {
+    return subtractTime(this.#task.getHorizon(), this.#clock.now()) - ABORT_MARGIN_MS;
   }
 
   #watchHorizon(): void {

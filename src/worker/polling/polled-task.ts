@@ -1,3 +1,4 @@
+import { addMs, type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteText } from "../../core/base/text.ts";
@@ -20,8 +21,8 @@ const SETTLE_WITHIN = 10_000;
 /** A task that a program has claimed through a poller. */
 export class PolledTask {
   readonly claimed: ClaimedOccurrence;
-  /** Deadline of the next heartbeat, wall clock, ms since the epoch. */
-  aliveUntil: number;
+  /** Deadline of the next heartbeat. */
+  aliveUntil: WallTime;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
   readonly #checkpoints: CheckpointWriter;
@@ -29,8 +30,7 @@ export class PolledTask {
   readonly #report: TaskReport;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
-  /** Instant on the clock, ms. */
-  readonly #from: number;
+  readonly #from: MonotonicTime;
   #state: "taken" | "finished" | "given back" = "taken";
 
   /** Reports its start. @param onCompleted  called when the task has ended, whoever has it then */
@@ -119,7 +119,7 @@ export class PolledTask {
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
     const end = this.#buildEnd(taskResult);
-    const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
+    const completion = await completeTask(this.#ports, this.claimed, end, addMs(clock.now(), SETTLE_WITHIN));
     this.#state = state;
     this.#ended.abort(NO_LONGER_NEEDED);
     this.#report.reportEnd(end.outcome, completion);
@@ -130,7 +130,7 @@ export class PolledTask {
 
   #buildEnd(taskResult: TaskResult): EndedOccurrence {
     const { clock } = this.#ports;
-    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
+    const times = { endedAt: clock.getWallTime(), took: subtractTime(clock.now(), this.#from) };
     return endOccurrence(this.claimed, taskResult, times);
   }
 

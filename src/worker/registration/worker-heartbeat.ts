@@ -1,3 +1,4 @@
+import { addMs, computeLead, type Millis } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
@@ -143,7 +144,7 @@ function createClockJump(
   };
 
   const judge = async (signal: AbortSignal) => {
-    const until = clock.now() + holdFor;
+    const until = addMs(clock.now(), holdFor);
     for (let isApart = false; ; ) {
       const offsets = await readMemberClocks(signal).catch(() => []);
       signal.throwIfAborted();
@@ -209,10 +210,10 @@ export interface WorkerHeartbeatOptions extends WorkerFacts {
   /** Time without firing after a jump that cannot be checked, ms. */
   holdFor?: number;
   /**
-   * Returns how far the wall clock is ahead of the monotonic clock, ms; a change is a step of the clock. For tests,
+   * Returns how far the wall clock is ahead of the monotonic clock; a change is a step of the clock. For tests,
    * whose time does not pass evenly.
    */
-  clockOffset?: () => number;
+  clockOffset?: () => Millis;
 }
 
 /** Interval between records, ms, plus or minus 10 %. Other workers compare clocks by the records. */
@@ -350,7 +351,7 @@ export class WorkerHeartbeat {
    * @param listPeers returns the ids of the other workers
    */
   async waitForOtherClocks(listPeers: () => readonly string[], signal: AbortSignal): Promise<void> {
-    const until = this.#ports.clock.now() + LISTEN_FOR;
+    const until = addMs(this.#ports.clock.now(), LISTEN_FOR);
     if (listPeers().length > 0) void this.publish();
     while (!listPeers().every((id) => this.#clockCheck.hasSample(id)) && this.#ports.clock.now() < until) {
       await this.#ports.clock.sleep(20, signal);
@@ -387,9 +388,9 @@ export class WorkerHeartbeat {
     });
   }
 
-  #readClockOffset(): number {
+  #readClockOffset(): Millis {
     const { clock } = this.#ports;
-    return this.#options.clockOffset?.() ?? clock.getWallTime() - clock.now();
+    return this.#options.clockOffset?.() ?? computeLead(clock.getWallTime(), clock.now());
   }
 
   async #publishSoon(): Promise<void> {

@@ -1,3 +1,4 @@
+import { addMs, subtractTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
@@ -123,7 +124,7 @@ export class TaskPool {
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
     const from = clock.now();
     const taskResult = await runHandler(handler, running);
-    const took = clock.now() - from;
+    const took = subtractTime(clock.now(), from);
     report.stop();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
@@ -196,7 +197,7 @@ async function retryUntilDone(
   const { ports, registration, cache } = context;
   const { session } = registration;
   for (let last = 0; ; ) {
-    const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
+    const until = session.signal.aborted ? addMs(ports.clock.now(), LOST_WITHIN) : session.horizon;
     try {
       const result = await completeTask(ports, claimed, ended, until);
       applyCompletion(cache, ports.keys, claimed, result);

@@ -1,21 +1,32 @@
-import type { Clock } from "../../../src/core/base/clock.ts";
+import {
+  type Clock,
+  type Millis,
+  type MonotonicTime,
+  toMonotonicTime,
+  type WallTime,
+} from "../../../src/core/base/clock.ts";
 
 /** A clock that the test advances. */
 export class ManualClock implements Clock {
-  /** How far the wall clock has been set forward, ms. */
-  ahead = 0;
+  /** How far the wall clock has been set forward. */
+  ahead: Millis = 0;
   #now = 0;
   #sleepers: { at: number; wake: () => void }[] = [];
 
-  now(): number {
+  now(): MonotonicTime {
+    return toMonotonicTime(this.#now);
+  }
+
+  /** How far the test has moved the time on. */
+  get elapsed(): Millis {
     return this.#now;
   }
 
-  getWallTime(): number {
+  getWallTime(): WallTime {
     return this.#now + this.ahead;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: Millis, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const sleeper = { at: this.#now + ms, wake: resolve };
@@ -33,7 +44,7 @@ export class ManualClock implements Clock {
   }
 
   /** Moves the time on, waking sleepers in order and letting everyone act in between. */
-  async advance(ms: number): Promise<void> {
+  async advance(ms: Millis): Promise<void> {
     const end = this.#now + ms;
     await waitForPending();
     for (;;) {

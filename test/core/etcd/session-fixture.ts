@@ -1,6 +1,7 @@
 /** A session on the in-memory etcd, with a manual clock, and with answers that the test delays or loses. */
 
 import { afterEach, beforeEach, expect } from "vitest";
+import { addMs, type MonotonicTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import {
   MemoryEtcd,
@@ -34,7 +35,7 @@ export class SessionFixture {
   /** The raft terms in which the next renewals are answered, where that is not the present one. */
   readonly terms: bigint[] = [];
   /** Horizons, in the order in which the keeper was told of them. */
-  readonly extended: number[] = [];
+  readonly extended: MonotonicTime[] = [];
   readonly #random = { generateBytes: (n: number) => new Uint8Array(n).fill(7), generateFraction: () => 1 };
 
   /** How far the clock has jumped without waking anybody, as when a machine was suspended. */
@@ -43,7 +44,7 @@ export class SessionFixture {
   paused = 0;
 
   constructor(options: Omit<MemoryEtcdOptions, "now"> = {}) {
-    this.etcd = new MemoryEtcd({ now: () => this.clock.now() + this.paused, ...options });
+    this.etcd = new MemoryEtcd({ now: () => this.clock.elapsed + this.paused, ...options });
     this.store = new ScriptedStore(this.etcd, this);
   }
 
@@ -54,7 +55,7 @@ export class SessionFixture {
 
   get ports() {
     const clock = {
-      now: () => this.clock.now() + this.skipped,
+      now: () => addMs(this.clock.now(), this.skipped),
       getWallTime: () => this.clock.getWallTime() + this.skipped,
       sleep: (ms: number, signal?: AbortSignal) => this.clock.sleep(ms, signal),
     };
@@ -68,7 +69,7 @@ export class SessionFixture {
 
   /** A session with a ticket on it, and a keeper who looks at the ticket. */
   async openSession(ttl: number): Promise<Session> {
-    const session = await Session.open(this.ports, ttl, 10_000);
+    const session = await Session.open(this.ports, ttl, toMonotonicTime(10_000));
     put(this.etcd, TICKET, "", session.id);
     session.keepAlive(this.createKeeper(session));
     return session;
@@ -90,7 +91,7 @@ export class SessionFixture {
   }
 
   call<T>(name: Named, call: () => Promise<T>): Promise<T> {
-    this.sent[name].push(this.clock.now());
+    this.sent[name].push(this.clock.elapsed);
     const fate = this.fates[name]?.shift() ?? this.always[name];
     return fate === undefined ? call() : fate(call);
   }

@@ -20,6 +20,7 @@ import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { addMs, LONG_AGO } from "../../../src/core/base/clock.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { createGuardianHost } from "../../../src/core/process/host.ts";
 
@@ -214,8 +215,8 @@ export async function prepareGuarded(
   const [file, ...args] = command;
   const spec = { file, args, env: { ...process.env, ...env, TEST_MARK: mark } };
   const it = await createGuardianHost(clock, getNativePath("guardian")).prepare(spec);
-  onTestFinished(() => it.terminate(0));
-  it.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 21_000 });
+  onTestFinished(() => it.terminate(LONG_AGO));
+  it.arm({ termAt: addMs(clock.now(), 20_000), killAt: addMs(clock.now(), 21_000) });
   return it;
 }
 

@@ -6,6 +6,7 @@ import type {
   StatusObject,
 } from "@grpc/grpc-js";
 import type { Etcd3 } from "etcd3";
+import type { Millis } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { listenForAbort } from "../../base/wait.ts";
 import {
@@ -43,7 +44,7 @@ export function createGrpcMember(
   const createInterceptor = <C extends Closable>(
     shared: SharedClient<C>,
     token: string | undefined,
-    deadline?: number,
+    deadline?: Millis,
   ) => new CallInterceptor(grpc, endpoint, token, deadline, () => shared.markAlive());
 
   /** Makes a call that is cancelled with the signal and throws MemberErrors. */
@@ -223,7 +224,7 @@ class CallInterceptor {
     grpc: GrpcPackage,
     endpoint: string,
     token: string | undefined,
-    deadline: number | undefined,
+    deadline: Millis | undefined,
     onReceived: () => void = () => {},
   ) {
     this.#endpoint = endpoint;

@@ -1,8 +1,10 @@
 /** A launcher in TypeScript: connects to an agent's socket, and sends what a test wants. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
+import { type BootTime, toBootNanos } from "../../../../src/core/base/clock.ts";
 import { loadPeerAddon } from "../../../../src/core/process/agent-socket/peer.ts";
 import {
   AGENT_REQUEST,
@@ -22,8 +24,7 @@ export const addon = loadPeerAddon();
 
 export interface CallOptions {
   pid?: number;
-  /** Boot-time clock, ms. */
-  bootTime?: number;
+  bootTime?: BootTime;
   version?: bigint;
   directory?: string | Buffer;
   words?: readonly (string | Buffer)[];
@@ -50,7 +51,7 @@ export function encodeHead({
   ids.writeUInt32LE(pid, 0);
   ids.writeUInt32LE(process.ppid, 4);
   const block = Buffer.concat([ids, joinTexts([directory])]);
-  return encodeFrame(LAUNCHER_EVENT.call, BigInt(Math.round(bootTime * 1e6)), version, block);
+  return encodeFrame(LAUNCHER_EVENT.call, toBootNanos(bootTime), version, block);
 }
 
 /** Encodes a complete call. */

@@ -1,5 +1,7 @@
 /** Requests, attempts and views for tables of cases, written as short texts. */
+
 import { randomBytes } from "node:crypto";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { silentLog } from "../../../../src/core/base/log.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
@@ -64,7 +66,7 @@ export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
 
 /** An attempt with a session in the etcd of the ports. */
 export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimAttempt> {
-  const session = await Session.open(ports, request.ttl, 1_000);
+  const session = await Session.open(ports, request.ttl, toMonotonicTime(1_000));
   session.stopRenewing();
   return {
     ports,
