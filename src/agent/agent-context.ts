@@ -1,5 +1,5 @@
 import type { Command } from "../cli/frame/command.ts";
-import { addMs, type BootTime, type Clock, LONG_AGO } from "../core/base/clock.ts";
+import { addMs, type BootTime, type Clock, LONG_AGO, type WallTime } from "../core/base/clock.ts";
 import type { FileReader } from "../core/config/files.ts";
 import type { Settings } from "../core/config/settings.ts";
 import type { HostFacts } from "../core/fleet/host.ts";
@@ -47,13 +47,13 @@ export interface AgentContext extends AgentPorts {
 /** Counts what an agent has done since its start. */
 export class AgentStatistics {
   /** Start of the agent, wall clock, ms since the epoch. */
-  readonly since: number;
+  readonly since: WallTime;
   /** Calls that were served to their end. */
   served = 0;
   /** Calls that were declined, by reason. A reason is one of a few words. */
   readonly declined = new Map<string, number>();
 
-  constructor(since: number) {
+  constructor(since: WallTime) {
     this.since = since;
   }
 

@@ -102,7 +102,7 @@ export class Agent {
     });
   }
 
-  /** Returns how long no call has been served, ms; 0 while one is. */
+  /** Returns how long no call has been served; 0 while one is. */
   getIdleTime(): Millis {
     return this.#served.size > 0 ? 0 : subtractTime(this.#context.clock.now(), this.#lastServed);
   }

@@ -1,4 +1,4 @@
-import { LONG_AGO, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
+import { LONG_AGO, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { cleanToWidth } from "../core/base/display-width.ts";
 import { isHolding } from "../core/protocol/admission.ts";
 import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
@@ -31,7 +31,7 @@ export class Alerts {
   check(
     watched: readonly WatchedRow[],
     snapshot: Snapshot,
-    wall: number,
+    wall: WallTime,
     now: MonotonicTime,
   ): AlertNews | undefined {
     if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
@@ -48,7 +48,7 @@ export class Alerts {
     };
   }
 
-  #compare(watched: readonly WatchedRow[], snapshot: Snapshot, wall: number): void {
+  #compare(watched: readonly WatchedRow[], snapshot: Snapshot, wall: WallTime): void {
     this.#source = { snapshot, watched };
     const ids = new Set(watched.map(getWatchId));
     for (const id of this.#marks.keys()) if (!ids.has(id)) this.#marks.delete(id);
@@ -74,7 +74,7 @@ interface WatchedState {
 const MAX_NOTIFICATION_COLUMNS = 100;
 
 /** Describes a watched row as its detail does. */
-function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
+function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: WallTime): WatchedState {
   const { heading } = buildDetail(row, { snapshot, wall, sessions: new Map(), facts: [] });
   if (row.kind === "lock" || row.kind === "resource")
     return describeQueue(row.kind, row.name, heading, snapshot);

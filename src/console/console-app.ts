@@ -5,7 +5,7 @@ import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail } from "../cli/views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
-import { LONG_AGO, subtractTime } from "../core/base/clock.ts";
+import { LONG_AGO, type Millis, subtractTime } from "../core/base/clock.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Subject } from "../site/state/subject.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
@@ -209,12 +209,11 @@ export class ConsoleApp {
     return this.#tables.getTabTable(this.state.tab);
   }
 
-  /** The time of the displayed state, ms since the epoch: the wall clock, or a past time. */
+  /** The time of the displayed state: the wall clock, or a past time. */
   getWallTime(): number {
     return this.travel.view?.past.at ?? this.getPresentTime();
   }
 
-  /** Wall clock, ms since the epoch. */
   getPresentTime(): number {
     return this.context.clock.getWallTime();
   }
@@ -457,7 +456,7 @@ export class ConsoleApp {
   }
 
   /** Call this when a frame was built. @param ms  how long it took */
-  handleFrameBuilt(ms: number): void {
+  handleFrameBuilt(ms: Millis): void {
     this.#live.handleFrameBuilt(ms);
   }
 

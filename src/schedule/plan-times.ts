@@ -1,21 +1,22 @@
+import type { WallTime } from "../core/base/clock.ts";
 import { parseDay } from "./calendar/calendar.ts";
 
-/** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
+/** The occurrences of a plan in a time zone. */
 export interface PlanTimes {
   /** Returns the first occurrence strictly after an instant; undefined if there is none. */
-  findAfter(instant: number): number | undefined;
+  findAfter(instant: WallTime): number | undefined;
   /** Returns the first occurrence at or after an instant. */
-  findFrom(instant: number): number | undefined;
+  findFrom(instant: WallTime): number | undefined;
   /** Returns the last occurrence at or before an instant. */
-  findUntil(instant: number): number | undefined;
+  findUntil(instant: WallTime): number | undefined;
   /** Counts the occurrences after one instant and up to another, at most `most`. */
-  count(after: number, until: number, most: number): number;
+  count(after: WallTime, until: WallTime, most: number): number;
 }
 
 /** Counts the times of a plan after one instant and up to another, at most `most`. */
 export function countTimes(
   findAfter: PlanTimes["findAfter"],
-  { after, until, most }: { after: number; until: number; most: number },
+  { after, until, most }: { after: WallTime; until: WallTime; most: number },
 ): number {
   let count = 0;
   for (let at = findAfter(after); at !== undefined && at <= until && count < most; at = findAfter(at))

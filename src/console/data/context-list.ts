@@ -7,7 +7,7 @@ import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/frame/
 import { findOverridingVariables, openConnection } from "../../cli/frame/connect.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { problemsView } from "../../cli/views/problems.ts";
-import { type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { ObserverPorts } from "../../site/observe/ports.ts";
@@ -189,7 +189,7 @@ export class ContextList {
   }
 
   /** Returns a signal that ends a request after a time, or when the list ends. */
-  #limit(ms: number): AbortSignal {
+  #limit(ms: Millis): AbortSignal {
     return AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ms)]);
   }
 }

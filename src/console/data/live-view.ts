@@ -1,7 +1,7 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { addMs, LONG_AGO, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { addMs, LONG_AGO, type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
@@ -51,7 +51,7 @@ export interface ConnectionState {
 /** The status of the etcd cluster. */
 interface ClusterHealth {
   /** Round trip of a linearizable request, ms. */
-  ms: number;
+  ms: Millis;
   leader: string | undefined;
   up: number;
   total: number;
@@ -245,7 +245,7 @@ export class LiveView implements ShownData {
    * Call this when a frame was built. If frames take long, the next snapshot comes later, because keys have priority.
    * @param ms  how long it took
    */
-  handleFrameBuilt(ms: number): void {
+  handleFrameBuilt(ms: Millis): void {
     this.#cost = ms;
   }
 

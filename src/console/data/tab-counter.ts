@@ -1,7 +1,7 @@
 import { listOutcomes } from "../../cli/views/history.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { findProblems } from "../../cli/views/problems.ts";
-import { addMs, LONG_AGO, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { addMs, LONG_AGO, type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import type { Problem } from "../../site/state/problem.ts";
 import { computeQueueTally } from "../../site/state/shares.ts";
 import { countRuns, type Snapshot } from "../../site/state/snapshot.ts";
@@ -36,8 +36,8 @@ export class TabCounter {
     return this.#problems.list;
   }
 
-  /** @param wall  ms since the epoch @returns the same object as long as no count changes */
-  countTabs(snapshot: Snapshot, wall: number): TabCounts {
+  /** @returns the same object as long as no count changes */
+  countTabs(snapshot: Snapshot, wall: WallTime): TabCounts {
     if (snapshot.revision === 0n) return UNREAD_COUNTS;
     const problems = this.#countProblems(snapshot, wall);
     const known = this.#known;
@@ -48,7 +48,7 @@ export class TabCounter {
     return counts;
   }
 
-  #countProblems(snapshot: Snapshot, wall: number): number {
+  #countProblems(snapshot: Snapshot, wall: WallTime): number {
     const start = this.#now();
     if (start < this.#problems.due) return this.#problems.list.length;
     const list = findProblems(snapshot, wall);

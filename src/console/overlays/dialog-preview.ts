@@ -1,6 +1,6 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
-import { type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";
@@ -185,7 +185,7 @@ function describeNextGrants(
 function computeEffect(
   result: OperationResult,
   snapshot: Snapshot,
-  { by, wall }: { by: string; wall: number },
+  { by, wall }: { by: string; wall: WallTime },
 ): DirectEffect | undefined {
   switch (result.kind) {
     case "eviction":

@@ -1,5 +1,6 @@
 import type { EtcdViewId, ViewId } from "../../cli/views/index.ts";
 import type { SortOrder } from "../../cli/views/sort.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Cursor, clamp, clampCursor, type RowList, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
@@ -245,9 +246,8 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
 /**
  * Returns the state with every cursor on an existing row, and without an expired toast; the same object if nothing
  * changes.
- * @param now  wall clock, ms since the epoch
  */
-export function clampCursors(state: ConsoleState, lists: CursorLists, now: number): ConsoleState {
+export function clampCursors(state: ConsoleState, lists: CursorLists, now: WallTime): ConsoleState {
   const { panel, focus, toast } = state;
   // Without the focus, the job list shows the newest jobs.
   const isNewest = panel.id === "jobs" && focus !== "panel";

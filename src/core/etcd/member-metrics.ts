@@ -14,7 +14,7 @@ export interface MemberMetrics {
   quota: number | undefined;
   /** The revision up to which the history is compacted. */
   compacted: bigint | undefined;
-  /** The member's wall clock minus the local one lies between these, ms. */
+  /** The member's wall clock minus the local one lies between these. */
   clock: { least: Millis; most: Millis } | undefined;
   /**
    * `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it
@@ -32,7 +32,6 @@ const MAX_RESPONSE_BYTES = 8_000_000;
 /**
  * Reads the metrics that a member publishes on its client address, for both transports.
  * @param url  of the member
- * @param wall  wall clock, ms since the epoch
  * @returns the available values; never throws, because many etcd servers have no metrics there
  */
 export async function readMemberMetrics(
@@ -69,7 +68,7 @@ export async function readAutoCompaction(
 }
 
 /**
- * @param date  the Date header, ms since the epoch, truncated to whole seconds; NaN when it is missing
+ * @param date  the Date header, truncated to whole seconds; NaN when it is missing
  * @param before  local wall clock before the request
  * @param after  local wall clock after the response
  */
@@ -126,7 +125,6 @@ type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
 /**
  * Reads the wall clocks of all configured members that report them within 2 s, from the Date header of an HTTP response, for both
  * transports.
- * @param wall  local wall clock, ms since the epoch
  */
 export async function readMemberClocks(
   { endpoints, tls }: Pick<StoreOptions, "endpoints" | "tls">,

@@ -101,7 +101,6 @@ export function chooseTransport(options: StoreOptions): "http" | "grpc" {
   return prefersGrpc && tls?.insecureSkipVerify !== true ? "grpc" : "http";
 }
 
-/** All times in milliseconds. */
 export interface Timeouts {
   /**
    * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt

@@ -1,4 +1,4 @@
-import { type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { waitAtMost } from "../../core/base/wait.ts";
 import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
 import { StoreError } from "../../core/etcd/store.ts";
@@ -102,11 +102,11 @@ async function* watchChanges(
   }
 }
 
-/** Reads again until it succeeds. @param end  why the watch ended; `pause` before the first attempt, ms */
+/** Reads again until it succeeds. @param end  why the watch ended; `pause` before the first attempt */
 async function* reload(
   ports: ObserverPorts,
   sink: WatchSink,
-  { end, pause: first }: { end: unknown; pause: number },
+  { end, pause: first }: { end: unknown; pause: Millis },
   signal: AbortSignal,
 ): AsyncGenerator<FollowEvent, bigint> {
   const stop = new AbortController(); // the consumer may stop at any yield
@@ -142,7 +142,7 @@ function getRetryWeight(error: unknown, signal: AbortSignal): 0 | 1 {
 async function readAfterPause(
   ports: ObserverPorts,
   sink: WatchSink,
-  pause: number,
+  pause: Millis,
   signal: AbortSignal,
 ): Promise<bigint> {
   if (pause > 0) await ports.clock.sleep(pause * (0.5 + ports.random.generateFraction() / 2), signal);

@@ -1,4 +1,4 @@
-import { addMs, type Clock, type MonotonicTime } from "../../core/base/clock.ts";
+import { addMs, type Clock, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
 import type { Random } from "../../core/base/random.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
 import type { RangeRead, Store } from "../../core/etcd/store.ts";
@@ -19,7 +19,7 @@ export interface ObserverPorts {
   clock: Clock;
   random: Random;
   /** In ms. */
-  settings: { connectTimeout: number };
+  settings: { connectTimeout: Millis };
 }
 
 /**

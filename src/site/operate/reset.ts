@@ -1,4 +1,10 @@
-import { type MonotonicTime, NEVER, subtractTime } from "../../core/base/clock.ts";
+import {
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
 import type { AuditAction } from "../../core/protocol/audit.ts";
@@ -171,7 +177,7 @@ interface Recount {
   /** Departures after this revision are not yet known. */
   revision: bigint;
   /** When the first mark of a vanished ticket may be removed: wall clock, ms since the epoch. */
-  freeAt: number;
+  freeAt: WallTime;
 }
 
 /** Reads which tickets still exist. */
@@ -211,7 +217,7 @@ async function watchDepartures(
     ms,
     signal,
     count,
-  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
+  }: { revision: bigint; ms: Millis; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
 ): Promise<void> {
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);

@@ -1,6 +1,13 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
-import { addMs, type Clock, LONG_AGO, type MonotonicTime, NEVER } from "../../core/base/clock.ts";
+import {
+  addMs,
+  type Clock,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+} from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
 import { waitAtMost } from "../../core/base/wait.ts";
 import { TAIL_BYTES } from "../../core/protocol/output.ts";
@@ -252,7 +259,7 @@ export interface OutputStorage {
   /** Most bytes of one run. */
   size: number;
   /** How long output is kept after the end of a run, ms. */
-  age: number;
+  age: Millis;
   masks: readonly RegExp[];
 }
 

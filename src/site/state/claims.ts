@@ -1,3 +1,4 @@
+import type { Seconds } from "../../core/base/clock.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -26,7 +27,7 @@ interface LostTask {
   /** The schedule's id. */
   id: string;
   /** Time to live of the session, s. */
-  ttl: number;
+  ttl: Seconds;
 }
 
 /** Returns the claims of a snapshot, and the tasks of workers, by run id. Claims come first. */

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Random } from "../../core/base/random.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { getDeadline } from "../../schedule/definition.ts";
@@ -9,9 +10,8 @@ const NO_IDS: ReadonlySet<number> = new Set();
 /**
  * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
  * guards of the claim transaction.
- * @param now wall clock, ms since the epoch
  */
-export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: number): Candidate | undefined {
+export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: WallTime): Candidate | undefined {
   const { id, definition, running } = entry;
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
@@ -50,8 +50,8 @@ const LONGEST_DEFERENCE = 10_000;
 interface RankedOccurrence {
   /** 0 for the first worker. */
   rank: number;
-  /** When the occurrence is due, wall clock, ms. */
-  runAt: number;
+  /** When the occurrence is due. */
+  runAt: WallTime;
 }
 
 interface ClaimOrder extends RankedOccurrence {

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { guardSchema } from "../../core/protocol/schema.ts";
@@ -83,7 +84,7 @@ export class PendingClaims {
     }
   }
 
-  #addToNow(ms: number): number {
+  #addToNow(ms: Millis): number {
     return this.#context.ports.clock.getWallTime() + ms;
   }
 
@@ -179,7 +180,7 @@ function computeBootDue(
   { name, due, since }: CachedSchedule,
   definition: Definition,
   base: DueState | undefined,
-  now: number,
+  now: WallTime,
   boot: Boot | undefined,
 ): DueState {
   const isLate = due === undefined && since === Infinity;
@@ -193,7 +194,7 @@ function findHostStart(
   { id, since, freeSince }: CachedSchedule,
   definition: Definition,
   base: DueState | undefined,
-  now: number,
+  now: WallTime,
 ): FirstOccurrenceOptions {
   const { next, runAt } = base ?? {};
   const start = Math.min(now, since ?? next ?? freeSince);

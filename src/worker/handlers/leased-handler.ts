@@ -1,4 +1,4 @@
-import { type Clock, pickEarlier, subtractTime } from "../../core/base/clock.ts";
+import { type Clock, type Millis, pickEarlier, type Seconds, subtractTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
 import { forwardAbort } from "../../core/base/wait.ts";
@@ -102,8 +102,8 @@ function toUngrantedResult(error: unknown): TaskResult {
 interface LeaseAcquirerOptions {
   facts: MacroFacts;
   user: string;
-  ttl: number;
-  terminationTimeout: number;
+  ttl: Seconds;
+  terminationTimeout: Millis;
 }
 
 /** How long a task may wait for its leases while it occupies one of the worker's task slots, ms. */

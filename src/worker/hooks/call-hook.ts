@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { addMs, type MonotonicTime } from "../../core/base/clock.ts";
+import { addMs, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
 import { formatDuration, formatIso } from "../../core/base/duration.ts";
 import { clean, cleanLines, pluralize, quoteText } from "../../core/base/text.ts";
 import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../core/base/trace.ts";
@@ -17,8 +17,8 @@ import type { HandlerPorts } from "../worker-ports.ts";
 import { type HookPayload, insertEventPath } from "./hook-payload.ts";
 
 interface HookCallLimits {
-  /** Limit of one attempt, ms. */
-  within: number;
+  /** Limit of one attempt. */
+  within: Millis;
   /** Aborts the call. */
   signal: AbortSignal;
   /** What the call passes on. */

@@ -1,4 +1,10 @@
-import { addMs, type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
+import {
+  addMs,
+  type Millis,
+  type MonotonicTime,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteText } from "../../core/base/text.ts";
@@ -24,7 +30,7 @@ export class PolledTask {
   /** Deadline of the next heartbeat. */
   aliveUntil: WallTime;
   readonly #ports: SchedulePorts;
-  readonly #aliveTime: number;
+  readonly #aliveTime: Millis;
   readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #report: TaskReport;
@@ -38,7 +44,7 @@ export class PolledTask {
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
     registration: WorkerRegistration,
-    { aliveTime = Infinity, listener = () => {} }: { aliveTime?: number; listener?: WorkerListener },
+    { aliveTime = Infinity, listener = () => {} }: { aliveTime?: Millis; listener?: WorkerListener },
     onCompleted: (how: TaskCompletion) => void,
   ) {
     this.#ports = ports;
@@ -94,7 +100,7 @@ export class PolledTask {
    * Runs the same occurrence again after `wait` ms; default 300 s.
    * @throws the errors of `sendHeartbeat`
    */
-  retry(wait?: number): Promise<void> {
+  retry(wait?: Millis): Promise<void> {
     return this.#complete({ result: "retry", ...pickDefined({ wait }) }, "finished");
   }
 

@@ -1,4 +1,4 @@
-import { addMs } from "../../core/base/clock.ts";
+import { addMs, type Seconds } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
@@ -54,7 +54,7 @@ export class WorkerRegistration implements SessionOwner {
    */
   static async join(
     ports: SchedulePorts,
-    ttl: number,
+    ttl: Seconds,
     record: () => WorkerRecord,
     signal: AbortSignal,
   ): Promise<WorkerRegistration> {

@@ -1,4 +1,4 @@
-import type { MonotonicTime } from "../../core/base/clock.ts";
+import type { Millis, MonotonicTime, WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { buildTraceVariables } from "../../core/base/trace.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
@@ -317,12 +317,12 @@ export function applyCompletion(
 /**
  * Ends a start with its outcome. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
- * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
+ * @param times  `took`: by the monotonic clock, which nobody sets
  */
 export function endOccurrence(
   { definition, running, token, open }: ClaimedOccurrence,
   taskResult: TaskResult,
-  { endedAt, took }: { endedAt: number; took: number },
+  { endedAt, took }: { endedAt: WallTime; took: Millis },
 ): EndedOccurrence {
   const { scheduled, run, worker, host, attempt, since, late } = running;
   const { wait, code, errorCode, tail, value, leases, waited } = taskResult;

@@ -1,4 +1,4 @@
-import { addMs, subtractTime } from "../../core/base/clock.ts";
+import { addMs, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
@@ -73,7 +73,7 @@ export class TaskPool {
    * Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes.
    * @param now wall clock, ms
    */
-  updateSchedule(entry: CachedSchedule, now: number): void {
+  updateSchedule(entry: CachedSchedule, now: WallTime): void {
     for (const { claimed, end } of this.#tasksBySchedule.get(entry.name) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(() => new TaskLost("lost", "its running key was deleted"));
@@ -86,9 +86,9 @@ export class TaskPool {
 
   /**
    * Aborts tasks that the next occurrence replaces.
-   * @returns when to call again, wall clock, ms
+   * @returns when to call again
    */
-  abortReplaced(now: number): number | undefined {
+  abortReplaced(now: WallTime): number | undefined {
     const { conditions } = this.#context;
     for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now)) {
       const task = this.#tasks.get(run);

@@ -1,4 +1,4 @@
-import { addMs, subtractTime } from "../../../core/base/clock.ts";
+import { addMs, subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
@@ -366,7 +366,7 @@ function describeNextChanges(
   before: Snapshot,
   ends: readonly QueueEntry[],
   after: Snapshot,
-  wall: number,
+  wall: WallTime,
 ): string[] {
   const shown = findNextEntries(ended, before, wall);
   if (shown.length === 0) return [];
@@ -380,7 +380,7 @@ function describeNextChanges(
 }
 
 /** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
-function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: number): QueueEntry[] {
+function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: WallTime): QueueEntry[] {
   const runs = new Set(ended.map(({ run }) => run));
   const { next } = previewEviction(snapshot, runs, wall);
   return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);

@@ -1,4 +1,4 @@
-import { subtractTime } from "../../../core/base/clock.ts";
+import { subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import type { EtcdHealth } from "../../../site/observe/etcd-health.ts";
@@ -50,7 +50,7 @@ export const showOverview = createReadCommand<OverviewFlags>(async (context) => 
 function createLook(
   { flags, io }: CommandContext<OverviewFlags>,
   columns: number,
-  wall: number,
+  wall: WallTime,
 ): OverviewLook {
   const isAscii = flags.ascii || !isUtf8(io.env);
   return { width: flags.width ?? columns, signs: isAscii ? ASCII_DRAWING : UNICODE_DRAWING, wall };

@@ -278,7 +278,7 @@ export class OpenWatch implements WatchSource {
   /**
    * Opens a stream and creates one watch per request.
    * @param options.signal aborts the opening; later it has no effect
-   * @param probes  how often to check that the member still serves the watch, ms
+   * @param probes  how often to check that the member still serves the watch
    * @throws MemberError, also for a compacted revision and a refused range. On a watch, a stale token looks like a
    * missing permission
    */

@@ -217,7 +217,7 @@ class CallInterceptor {
   readonly #onReceived: () => void;
 
   /**
-   * @param deadline milliseconds from now after which gRPC itself ends the call; undefined for streams
+   * @param deadline time after which gRPC itself ends the call; undefined for streams
    * @param onReceived  called whenever the server has sent something
    */
   constructor(

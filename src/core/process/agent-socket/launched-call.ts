@@ -34,7 +34,7 @@ export class LaunchedCall {
   /** The process that has connected: the launcher, or the inner guardian for a call that is `running`. */
   readonly peer: Peer;
   readonly request: CallRequest;
-  /** Time from the sending of the call until it was complete here, ms. A launcher does not wait for a slow agent. */
+  /** Time from the sending of the call until it was complete here. A launcher does not wait for a slow agent. */
   readonly delay: Millis;
   /** Whether guardians have been ordered or are running, and have not ended. */
   isGuarded: boolean;
