@@ -39,9 +39,7 @@ export interface ScheduledTask {
   saveCheckpoint(text: string): Promise<void>;
   /** Tells how far the task is, for listings: one line of at most 200 characters. */
   reportProgress(text: string): void;
-  /**
-   * Returns the instant by which everything of the task must have ended. Each renewal moves it.
-   */
+  /** Returns the instant by which everything of the task must have ended. Each renewal moves it. */
   getHorizon(): MonotonicTime;
   /**
    * Calls the listener whenever the horizon moves.

@@ -40,9 +40,7 @@ export class EventLog implements EventList {
     return [...own, ...this.earlier.slice(Math.max(0, from - length), Math.max(0, to - length))];
   }
 
-  /**
-   * Adds the events since the previous snapshot. Ignores a snapshot with revision 0, before the first read.
-   */
+  /** Adds the events since the previous snapshot. Ignores a snapshot with revision 0, before the first read. */
   addSnapshot(snapshot: Snapshot, wall: WallTime): void {
     const last = this.#last;
     if (snapshot.revision === 0n || last?.snapshot === snapshot) return;
@@ -67,8 +65,8 @@ export class EventLog implements EventList {
   }
 }
 
-/** Returns the events until an instant, wall clock, ms since the epoch. */
-export function limitEvents(log: EventLog, until: number): EventList {
+/** Returns the events until an instant. */
+export function limitEvents(log: EventLog, until: WallTime): EventList {
   const list = log.slice(0, log.length).filter(({ at }) => at <= until);
   return { list, length: list.length, slice: (from, to) => list.slice(from, to) };
 }

@@ -67,13 +67,13 @@ export function addFieldWords(
   return { terms: [...terms, ...added], fault };
 }
 
-/** Adds the start of the time that rows of past events must be from. @param from  ms since the epoch */
-export function addStart({ terms, fault }: RowFilter, from: number): RowFilter {
+/** Adds the start of the time that rows of past events must be from. */
+export function addStart({ terms, fault }: RowFilter, from: WallTime): RowFilter {
   return { terms: [...terms, { isInverse: false, test: { of: "start", from } }], fault };
 }
 
-/** Returns the instant from which on rows match, ms since the epoch; undefined without one. */
-export function findStart({ terms }: RowFilter): number | undefined {
+/** Returns the instant from which on rows match; undefined without one. */
+export function findStart({ terms }: RowFilter): WallTime | undefined {
   return terms.flatMap(({ test }) => (test.of === "start" ? [test.from] : []))[0];
 }
 

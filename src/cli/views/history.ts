@@ -199,9 +199,7 @@ export const archiveView: SnapshotView<PastRunRow> = {
   describeGap: () => undefined,
 };
 
-/**
- * Says that etcd does not have all runs since an instant any more: a history is full, and its oldest run is newer.
- */
+/** Says that etcd does not have all runs since an instant any more: a history is full, and its oldest run is newer. */
 function describeHistoryGap(
   { histories, outcomes, schedules }: Snapshot,
   from: WallTime,

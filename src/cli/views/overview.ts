@@ -69,8 +69,8 @@ interface BusyQueue {
   kind: QueueKind;
   name: string;
   waiting: number;
-  /** When the longest wait began, ms since the epoch. */
-  since: number | undefined;
+  /** When the longest wait began. */
+  since: WallTime | undefined;
   holders: number;
   used: number;
   total: number | undefined;
@@ -78,8 +78,8 @@ interface BusyQueue {
 
 interface NextRun {
   id: string;
-  /** Earliest start, ms since the epoch. */
-  at: number;
+  /** Earliest start. */
+  at: WallTime;
   state: ScheduleRow["state"];
 }
 
@@ -412,8 +412,8 @@ function createLoadCounter(span: TimeSpan, buckets: number) {
     values[at] = (values[at] ?? 0) + by;
   };
   return {
-    /** @param from  as `until`, ms since the epoch. What is outside of the span is cut */
-    add(from: number, until: number): void {
+    /** What is outside of the span is cut. */
+    add(from: WallTime, until: WallTime): void {
       const start = Math.max(0, (from - span.from) * perMs);
       const end = Math.min(buckets, (until - span.from) * perMs);
       if (!(end > start)) return;

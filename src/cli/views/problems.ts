@@ -111,9 +111,7 @@ export function findPage(kind: string): string | undefined {
   return page && `docs/${page}`;
 }
 
-/**
- * Finds the problems in a snapshot, failures first. Collections that were not read have no problems.
- */
+/** Finds the problems in a snapshot, failures first. Collections that were not read have no problems. */
 export function findProblems(snapshot: Snapshot, wall: WallTime): Problem[] {
   const inputs = { snapshot, wall };
   const found = [

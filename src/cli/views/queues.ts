@@ -170,8 +170,8 @@ function createTrendColumn(id: string, title: string, field: TrendField): TableC
   };
 }
 
-/** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
-function findLongestSince({ waiters, sum }: QueueRow): number | undefined {
+/** Returns the earliest time at which a waiter was enqueued. */
+function findLongestSince({ waiters, sum }: QueueRow): WallTime | undefined {
   return waiters.reduce<number | undefined>((least, { ticket }) => {
     const at = ticket?.enqueuedAt;
     return at === undefined || (least !== undefined && least <= at) ? least : at;

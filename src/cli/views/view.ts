@@ -60,8 +60,8 @@ export interface TableView<R> {
   getFacets(row: R): Facets;
   /** Returns the object of the row, for actions. */
   getSubject(row: R): Subject;
-  /** Returns when what the row is about happened, ms since the epoch, in views of past events. */
-  getInstant?(row: R): number;
+  /** Returns when what the row is about happened, in views of past events. */
+  getInstant?(row: R): WallTime;
   /** The row in JSON output, from which docs/json.md is made. */
   json: JsonObject<R>;
   /** Returns the part of a row whose change is reported. Without this function, every change is reported. */

@@ -112,9 +112,7 @@ interface OutsideInputs {
 const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
 
-/**
- * Builds the explorer's lines, from the top: what needs attention, then everything by kind.
- */
+/** Builds the explorer's lines, from the top: what needs attention, then everything by kind. */
 export function buildTree(inputs: TreeInputs, wall: WallTime, signs: TreeSigns): TreeNode[] {
   const { snapshot, counts, open } = inputs;
   const viewContext = buildViewContext(snapshot, wall);

@@ -220,9 +220,7 @@ const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d
 /** Examples of times, for messages and hints. */
 export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
 
-/**
- * Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen.
- */
+/** Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen. */
 export function parsePastTarget(text: string, now: WallTime): PastTarget | { fault: string } {
   const wanted = text.trim();
   const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];

@@ -105,7 +105,7 @@ export interface ConsoleState {
   /** Sizes of panes that the user has chosen. */
   sizes: UserSizes;
   /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
-  pressed: { border: Border; at: number; isHeld: boolean } | undefined;
+  pressed: { border: Border; at: WallTime; isHeld: boolean } | undefined;
 }
 
 /** Returns the state with a change of one tab: the active one, or another. */
@@ -132,8 +132,8 @@ export const TOAST_DURATION = 6_000;
 interface Toast {
   text: string;
   tone: "held" | "problem" | "quiet";
-  /** End of display, wall clock, ms since the epoch. */
-  until: number;
+  /** End of display. */
+  until: WallTime;
   /** Whether the message still holds; if not, it is removed. Called for every frame. */
   isTrue?: (() => boolean) | undefined;
   /** The action that runs if it is requested again while this toast is shown. */

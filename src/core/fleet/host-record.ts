@@ -18,9 +18,7 @@ export interface HostRecord {
 /** Interval at which a host renews its record, ms. It is long, because each renewal is a write to etcd. */
 export const HOST_RECORD_INTERVAL = 300_000;
 
-/**
- * Serializes the record of a host. The text stays the same within one interval, unless a fact changes.
- */
+/** Serializes the record of a host. The text stays the same within one interval, unless a fact changes. */
 export function serializeHostRecord(facts: HostFacts, version: string, wall: WallTime): string {
   const { cpu, memMb, macros } = facts;
   return JSON.stringify({ v: 1, cpu, memMb, macros, version, seenAt: wall - (wall % HOST_RECORD_INTERVAL) });

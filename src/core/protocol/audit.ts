@@ -58,7 +58,7 @@ export function formatAuditTime(wall: WallTime): string {
   return text;
 }
 
-/** Returns the time in an id, ms since the epoch; undefined if it is not one. */
+/** Returns the time in an id; undefined if it is not one. */
 export function parseAuditTime(id: string): WallTime | undefined {
   const digits = [...id.slice(0, TIME_LENGTH)].map((letter) => ALPHABET.indexOf(letter));
   if (digits.length < TIME_LENGTH || digits.includes(-1)) return undefined;

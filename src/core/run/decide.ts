@@ -344,9 +344,7 @@ function buildObstacleRanges(
   return ranges;
 }
 
-/**
- * Returns when the obstacle ends by itself (a grace, a drain with an end, the time of a vanished ticket).
- */
+/** Returns when the obstacle ends by itself (a grace, a drain with an end, the time of a vanished ticket). */
 function computeObstacleEnd(
   { removals }: ClaimView,
   { drains = [], locksAhead = [], resources = [] }: WaitObstacle,

@@ -74,9 +74,7 @@ export function forgetSession({ session: _, ...open }: OpenOccurrence): OpenOccu
   return open;
 }
 
-/**
- * Counts an occurrence that was given up, and pauses the schedule if it was one too many in a row.
- */
+/** Counts an occurrence that was given up, and pauses the schedule if it was one too many in a row. */
 export function addDeadLetter(
   { pauseAfterFailures: most }: Definition,
   due: DueState,

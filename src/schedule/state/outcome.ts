@@ -39,7 +39,7 @@ export function isFailure(result: OccurrenceResult): boolean {
   return FAILED_RESULTS.has(result);
 }
 
-/** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
+/** Outcome of one start of an occurrence, or of skipped occurrences. */
 export interface OccurrenceOutcome {
   scheduled: WallTime;
   result: OccurrenceResult;

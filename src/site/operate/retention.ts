@@ -52,9 +52,7 @@ export class ExpiredRecords {
   /** Revision of the first record that is young enough. */
   #youngFrom: bigint | undefined;
 
-  /**
-   * @param spared  the number of records does not matter for those that are younger, ms
-   */
+  /** @param spared  the number of records does not matter for those that are younger, ms */
   constructor(limits: RetentionLimits, now: WallTime, spared: number) {
     this.#limits = limits;
     this.#now = now;

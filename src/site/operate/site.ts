@@ -99,9 +99,7 @@ interface StoredSite extends ScheduleReadResult {
   readonly resources: ReadonlyMap<string, StoredConfig<ResourceConfig>>;
 }
 
-/**
- * State of a schedule in the source of an import: its next occurrence and when it may be claimed.
- */
+/** State of a schedule in the source of an import: its next occurrence and when it may be claimed. */
 export interface SchedulePosition {
   next: number;
   runAt: WallTime;

@@ -1,4 +1,4 @@
-import type { Seconds } from "../../core/base/clock.ts";
+import type { Seconds, WallTime } from "../../core/base/clock.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -142,8 +142,8 @@ export function formatExecutionOwner({ value, key }: Execution): string {
   return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
 }
 
-/** Returns when a run was granted, or else enqueued, ms since the epoch. */
-export function getHeldSince(ticket: Ticket): number;
+/** Returns when a run was granted, or else enqueued. */
+export function getHeldSince(ticket: Ticket): WallTime;
 export function getHeldSince(ticket: Ticket | undefined): number | undefined;
 export function getHeldSince(ticket: Ticket | undefined): number | undefined {
   return ticket?.grantedAt ?? ticket?.enqueuedAt;

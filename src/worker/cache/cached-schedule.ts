@@ -38,11 +38,11 @@ export interface CachedSchedule {
   freeSince: WallTime;
   timing: Timing | undefined;
   /**
-   * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added,
+   * From when on the schedule runs on this host; undefined: from its first occurrence, because it was added,
    * or came to run on every host, while the worker watched; Infinity: from the next plan on, because the worker could not run
    * it before. It matters until the host has a state.
    */
-  since: number | undefined;
+  since: WallTime | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
   delayFactor: number | undefined;
 }
@@ -119,9 +119,7 @@ function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
   entry.due = "value" in parsed ? parsed.value : undefined;
 }
 
-/**
- * Removes one of the schedule's keys.
- */
+/** Removes one of the schedule's keys. */
 export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: WallTime): void {
   if (kind === "schedule") clearDefinition(entry);
   else if (kind === "due") {

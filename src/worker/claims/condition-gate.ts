@@ -64,8 +64,8 @@ export class ConditionGate {
   }
 }
 
-/** Returns when it is too late to start a candidate, wall clock, ms. */
-function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): number {
+/** Returns when it is too late to start a candidate. */
+function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): WallTime {
   if (open !== undefined || isBackfilled) return Infinity;
   return runAt + (getDeadline(definition) ?? Infinity) + 1;
 }

@@ -83,8 +83,8 @@ export class Dispatcher {
   readonly #canFire: () => boolean;
   #drain: string | undefined;
   #latest = -Infinity;
-  /** When the watch has last shown a claim of a worker, wall clock, ms. */
-  readonly #lastClaims = new Map<string, number>();
+  /** When the watch has last shown a claim of a worker. */
+  readonly #lastClaims = new Map<string, WallTime>();
   #stopReason: (() => TaskLost) | undefined;
 
   /** @param canFire  whether the clock can be trusted now */

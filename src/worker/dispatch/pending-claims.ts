@@ -59,9 +59,9 @@ export class PendingClaims {
 
   /**
    * Attempts a claim. Never rejects.
-   * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
+   * @returns the earliest time to check the schedule again; undefined if there is no limit
    */
-  attempt(one: OccurrenceClaim): Promise<number | undefined> {
+  attempt(one: OccurrenceClaim): Promise<WallTime | undefined> {
     return this.#pend(one.entry, () => this.#attemptClaim(one));
   }
 
@@ -90,9 +90,9 @@ export class PendingClaims {
 
   /**
    * Deletes the state of a schedule on this host, which has left the group of the schedule. Never rejects.
-   * @returns when to try again, wall clock, ms; undefined if it is deleted
+   * @returns when to try again; undefined if it is deleted
    */
-  async forgetHost(entry: CachedSchedule): Promise<number | undefined> {
+  async forgetHost(entry: CachedSchedule): Promise<WallTime | undefined> {
     const { id, host, name, definitionMod, dueMod } = entry;
     if (host === undefined || this.#pending.has(name)) return undefined;
     const { ports, cache, registration } = this.#context;

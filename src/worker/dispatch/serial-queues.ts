@@ -34,7 +34,7 @@ export class SerialQueues {
     this.#queueOf.clear();
   }
 
-  /** Returns whether a state has to wait for others of its queue. @param now  wall clock, ms */
+  /** Returns whether a state has to wait for others of its queue. */
   isBusy(queue: string, order: number, now: WallTime): boolean {
     for (const place of this.#get(queue).places.values())
       if (place.until > now && place.order < order) return true;
@@ -67,7 +67,6 @@ export class SerialQueues {
 
   /**
    * Takes the next state of each queue that is free. Call it again soon: one that was taken before may be left to another worker.
-   * @param now  wall clock, ms
    * @param isDue  whether a state can still run: those that cannot are forgotten
    */
   takeNext(now: WallTime, isDue: (name: string) => boolean): string[] {

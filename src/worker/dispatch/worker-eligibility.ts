@@ -34,9 +34,7 @@ export class WorkerEligibility {
     this.#groups.clear();
   }
 
-  /**
-   * Returns why a host must not claim anything; undefined if it may.
-   */
+  /** Returns why a host must not claim anything; undefined if it may. */
   findDrainReason(wall: WallTime, host = this.#host): string | undefined {
     const { drains, groups } = this.#cache;
     if (drains.size === 0) return undefined;

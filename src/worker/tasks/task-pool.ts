@@ -69,10 +69,7 @@ export class TaskPool {
     });
   }
 
-  /**
-   * Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes.
-   * @param now wall clock, ms
-   */
+  /** Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes. */
   updateSchedule(entry: CachedSchedule, now: WallTime): void {
     for (const { claimed, end } of this.#tasksBySchedule.get(entry.name) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)

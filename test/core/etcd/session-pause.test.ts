@@ -1,8 +1,12 @@
 /** A machine that was paused by its hypervisor: its clocks were stopped, and only a jump of the wall clock shows it. */
 
 import { describe, expect, test } from "vitest";
+import {
+  failOnUnhandledRejections,
+  getLossKind,
+  SessionFixture,
+} from "../../../fixtures/etcd/session-fixture.ts";
 import type { MonotonicTime } from "../../../src/core/base/clock.ts";
-import { failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
 
 failOnUnhandledRejections();
 

@@ -1,9 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { startStopwatch } from "../../../fixtures/steady.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { addMs } from "../../../src/core/base/clock.ts";
-import { createGuardianHost } from "../../../src/core/process/host.ts";
 import {
   clock,
   createMark,
@@ -13,7 +9,11 @@ import {
   startGuarded,
   WAIT,
   waitForSleepers,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { startStopwatch } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { addMs } from "../../../src/core/base/clock.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 
 /** How late a deadline may be kept on a slow machine, ms: the other ones are many seconds away. */
 const SOON = 4_000;

@@ -2,10 +2,6 @@
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { addMs } from "../../../src/core/base/clock.ts";
-import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
-import { createGuardianHost } from "../../../src/core/process/host.ts";
 import {
   clock,
   createMark,
@@ -17,7 +13,11 @@ import {
   startProcessTree,
   startRunner,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { addMs } from "../../../src/core/base/clock.ts";
+import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 
 function stop(...pids: number[]): void {
   for (const pid of pids) killProcess(pid, "SIGSTOP");

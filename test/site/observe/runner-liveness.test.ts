@@ -1,6 +1,7 @@
 /** Which sessions are those of agents, and how long they last. */
 
 import { expect, test } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
 import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
@@ -10,7 +11,6 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../../src/site/observe/runner-liveness.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";

@@ -24,8 +24,8 @@ export interface RecentRuns {
   runs: readonly EndedRun[];
   /** Start of the oldest current run. */
   runningSince: WallTime | undefined;
-  /** When the first run of a schedule is or was due, ms since the epoch; at boot, any run that has not ended. */
-  firstDue?: number | undefined;
+  /** When the first run of a schedule is or was due; at boot, any run that has not ended. */
+  firstDue?: WallTime | undefined;
   /** It runs at the boots of its host, so a success stays recent. */
   isAtBoot?: boolean;
   /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { OTHER, put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER } from "../../../../src/core/base/clock.ts";
-import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { OTHER, put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 
 const UNLIMITED = { connect: NEVER, wait: NEVER };
 
