@@ -1,4 +1,4 @@
-import type { Seconds, WallTime } from "../../core/base/clock.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { findNearest, pluralize, quoteText } from "../../core/base/text.ts";

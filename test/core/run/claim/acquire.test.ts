@@ -4,7 +4,7 @@ import { OTHER, put } from "../../../../fixtures/protocol/claim-fixture.ts";
 import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER } from "../../../../src/core/base/clock.ts";
-import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";

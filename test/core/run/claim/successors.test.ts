@@ -4,7 +4,7 @@ import { find, put, remove } from "../../../../fixtures/protocol/claim-fixture.t
 import { keys } from "../../../../fixtures/protocol/samples.ts";
 import { createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER, toMonotonicTime } from "../../../../src/core/base/clock.ts";
-import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../../src/core/protocol/ticket.ts";
