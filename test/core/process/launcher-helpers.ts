@@ -32,10 +32,14 @@ const NODE = `#!/bin/sh
 echo "fallback=\${SIGNALBOX_FALLBACK-none}"
 echo "call=\${SIGNALBOX_CALL-none}"
 [ "$1" = --disable-sigusr1 ] && shift || echo "USR1 opens a debugger"
+threads=
+[ "$1" = --v8-pool-size=1 ] && shift && threads=1
 limits=
 while [ "\${1#--}" != "$1" ]; do limits="$limits $1"; shift; done
 shift
 echo "words=$*"
+case $1 in run | cronlock | golock | switchman | zoo-locked) wanted=1 ;; *) wanted= ;; esac
+[ "$threads" = "$wanted" ] || echo "threads of V8: \${threads:-4}"
 [ -z "$limits" ] || echo "limits=$limits"
 `;
 
