@@ -18,7 +18,7 @@ import type { Script } from "node:vm";
 
 const WRITABLE_BY_OTHERS = 0o022;
 /** V8 discards the code of functions that have not been called for a while, ms. */
-const CODE_LASTS_MS = 10_000;
+const CODE_LASTS_MS = 60_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
