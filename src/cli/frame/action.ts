@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { EXIT, UsageError } from "../../core/base/errors.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
@@ -31,7 +32,7 @@ export interface Action<R extends DecidedResult> {
    * Describes what it would do, one sentence each.
    * @param wall  wall clock, ms since the epoch; undefined leaves out what changes as time passes
    */
-  describe(wall: number | undefined): readonly string[];
+  describe(wall: WallTime | undefined): readonly string[];
   /** The sum of a dry run. The question has it, too. */
   sum?: string | undefined;
   /** Ends in `?`; undefined if the action needs no confirmation. */
