@@ -12,8 +12,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 let waiters = 0;
 
 /** A ticket without a runner, whose session lives on. @returns its key */

@@ -9,8 +9,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** A folder of a test, and a script in it. */
 function writeScript(namespace: TestNamespace, lines: string): { path: string; folder: string } {

@@ -4,8 +4,7 @@ import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 test("no line appears without a key for a minute in which runs come and go", async ({ namespace }) => {
   const first = await namespace.jobs.startHolder({ name: "first", options: "--lock orders" });

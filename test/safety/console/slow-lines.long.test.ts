@@ -7,8 +7,7 @@ import { openTerminal, type TerminalOptions } from "../../../fixtures/console.ts
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link.ts");
 
 /** Opens a program that starts the console on a namespace. It ends with the test. */

@@ -5,8 +5,7 @@ import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { listAudits } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** A text in the list of keys. */
 const HELP = "give the pane the whole screen";

@@ -2,8 +2,7 @@
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 test("units on this host are summed, computed and listed by host", async ({ namespace }) => {
   await namespace.execute("resource set FQDN_mem int(MEMMB/16)+2 --yes");

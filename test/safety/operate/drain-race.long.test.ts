@@ -8,8 +8,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const HOST = "web1.example.com";
 const RUNS = 8;
 const ROUNDS = 6;

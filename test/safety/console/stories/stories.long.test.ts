@@ -17,8 +17,7 @@ import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const HOUR = 3_600_000;
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
