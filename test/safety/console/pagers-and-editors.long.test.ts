@@ -191,10 +191,7 @@ describe("raw keys", () => {
   });
 
   test("shows the lease of a ticket, and says where etcd has compacted", async ({ namespace }) => {
-    const run = await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock x",
-    });
+    const run = await namespace.jobs.startHolder("run", "--lock x");
     namespace.onClose(() => run.kill("SIGKILL"));
     const { stdout } = await namespace.execute("show lock x --raw");
     expect(stdout).toMatch(

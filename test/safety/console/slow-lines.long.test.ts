@@ -27,7 +27,7 @@ describe("a line of 2,000 bytes per second", () => {
   test("shows where the user is after many keys, not every place in between", async ({ namespace }) => {
     const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
     await Promise.all(
-      names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
+      names.map((name) => namespace.jobs.startAndWait(name, ["--lock", name], { hold: [9_000] })),
     );
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "2000", process.execPath, BUNDLE, "console", "--view", "locks"],
@@ -48,7 +48,7 @@ describe("a line of 2,000 bytes per second", () => {
 
 describe("a line of 600 bytes per second", () => {
   test("a key that comes while a dialog is still on the line confirms nothing", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "slow", options: "--lock slow", hold: [60_000] });
+    await namespace.jobs.startAndWait("slow", "--lock slow", { hold: [60_000] });
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });

@@ -90,9 +90,7 @@ describe.each([
       const file = moment === "between grants" ? `${jobs.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
       const started = names.map((name) =>
-        jobs.start({
-          name,
-          options: `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`,
+        jobs.start(name, `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`, {
           hold: file ? ["until", file] : [0],
         }),
       );
