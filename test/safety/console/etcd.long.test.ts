@@ -111,7 +111,7 @@ describe("one member", () => {
   const { test: inNamespace } = shared;
 
   inNamespace("shows sessions, those that end soonest first, with their keys", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
+    await namespace.jobs.startAndWait("invoices", "--lock invoices", { hold: [60_000] });
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
     await terminal.pressAndWait("D", "only locks, resources, hosts and groups can be drained");

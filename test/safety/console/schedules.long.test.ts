@@ -8,8 +8,7 @@ import { putKeys, putSampleSchedules } from "../../../fixtures/schedule/sample-s
 import { createOutcomesKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const VIEW = { args: ["--view", "schedules"] };
 
 describe("the tab of schedules", () => {

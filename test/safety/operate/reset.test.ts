@@ -40,12 +40,8 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
     onTestFinished,
   }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
-    const run = await namespace.jobs.startAndWait({
-      name: "run",
-      options: [...LOCK, ...TIMES],
-      hold: ["stubborn"],
-    });
-    const next = await namespace.jobs.startWaiter({ name: "next", options: LOCK, hold: [5] });
+    const run = await namespace.jobs.startAndWait("run", [...LOCK, ...TIMES], { hold: ["stubborn"] });
+    const next = await namespace.jobs.startWaiter("next", LOCK, { hold: [5] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const { code, stdout } = await namespace.execute([...RESET, "--reason", "stuck"]);
     expect({ code, alive: existsSync(`/proc/${pid}`) }).toEqual({ code: 0, alive: false });
@@ -76,7 +72,7 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
-    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: ["stubborn"] });
+    const run = await namespace.jobs.startAndWait("run", options, { hold: ["stubborn"] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     run.kill("SIGSTOP");
     const { code } = await namespace.execute(RESET);
@@ -109,8 +105,8 @@ describe.concurrent("a reset", () => {
     const rounds = pickCount(4, 12);
     for (let round = 0; round < rounds; round += 1) {
       const first = `first${round}`;
-      await namespace.jobs.startAndWait({ name: first, options: LOCK, hold: [1 + (round % 5)] });
-      const next = namespace.jobs.start({ name: `next${round}`, options: LOCK, hold: [2] });
+      await namespace.jobs.startAndWait(first, LOCK, { hold: [1 + (round % 5)] });
+      const next = namespace.jobs.start(`next${round}`, LOCK, { hold: [2] });
       const reset = await namespace.execute(RESET);
       const { code } = await next.ended;
       const hit = reset.stdout.includes(`:${next.pid} has ended`);
@@ -139,7 +135,7 @@ describe.concurrent("a reset", () => {
     const key = await putGhost(namespace, 600);
     const { revision } = await namespace.executeJson("reset lock x --dry-run");
     await namespace.delete(key);
-    await namespace.jobs.startHolder({ name: "other", options: LOCK });
+    await namespace.jobs.startHolder("other", LOCK);
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
     expect(refused).toExit(75, { stderr: "has joined (held)" });
     expect(await listAudits(namespace, ["outcome"])).toEqual([]);
@@ -225,7 +221,7 @@ describe.concurrent("a reset", () => {
   }) => {
     const options = ["--no-lock", "--lease", "db=1:3", ...TIMES];
     const runs = await Promise.all(
-      ["a", "b", "c"].map((name) => namespace.jobs.startAndWait({ name, options, hold: ["stubborn"] })),
+      ["a", "b", "c"].map((name) => namespace.jobs.startAndWait(name, options, { hold: ["stubborn"] })),
     );
     const [first] = await namespace.jobs.waitForTickets("a", "held");
     const one = ["reset", "run", first?.run.slice(0, 8) ?? "", "--yes"];
@@ -281,14 +277,10 @@ describe.concurrent("the reset of a run", () => {
   }) => {
     const { jobs } = namespace;
     const file = `${jobs.journal.folder}/over`;
-    const holder = await jobs.startAndWait({
-      name: "holder",
-      options: LOCK,
-      hold: ["until", file],
-    });
-    const waiter = jobs.start({ name: "waiter", options: LOCK });
+    const holder = await jobs.startAndWait("holder", LOCK, { hold: ["until", file] });
+    const waiter = jobs.start("waiter", LOCK);
     const [entry] = await jobs.waitForTickets("waiter", "waiting");
-    const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
+    const last = await jobs.startWaiter("last", LOCK);
     const run = entry?.run ?? "";
     await namespace.expectDone("reset run", run.slice(0, 6), "--yes");
     expect(await waiter.ended).toExit(75);

@@ -125,11 +125,7 @@ describe("an import", () => {
     await namespace.expectDone("resource set db 3");
     expect(await namespace.execute("apply - --yes", { input: document })).toExit(0);
     const run = (host: string, group: string, lease: string) =>
-      namespace.jobs.start({
-        name: host,
-        options: ["--host", host, "-g", group, "--lease", lease],
-        hold: [1],
-      }).ended;
+      namespace.jobs.start(host, ["--host", host, "-g", group, "--lease", lease]).ended;
     expect(await run("host2", "g1", "FQDN_mem=1:8")).toExit(0);
     expect(await run("host2", "g2", "FQDN_mem=1:8")).toExit(75);
     expect(await run("host1", "g2", "db=1")).toExit(0);
@@ -147,7 +143,7 @@ describe("an import", () => {
     await namespace.expectDone("group set old", W1);
     await namespace.expectDone("resource set db 3");
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await namespace.jobs.startHolder({ name: "run", options });
+    const run = await namespace.jobs.startHolder("run", options);
     const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--prune");
     expect(refused).toExit(64, { stderr: "add --yes" });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { createPrefix, put, type Subject, write } from "../../../../fixtures/etcd/store-calls.ts";
 import { buildPrefixRange, type Compare } from "../../../../src/core/protocol/txn.ts";
-import { createPrefix, put, type Subject, write } from "./helpers.ts";
 
 const readValue = async (on: Subject, key: string, binaryValues = false) =>
   (await on.store.readRange({ key, binaryValues })).kvs[0]?.value;
