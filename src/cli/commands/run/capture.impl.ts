@@ -1,5 +1,6 @@
 import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/wait.ts";
 import type { OutputCopies } from "../../../core/process/guarded-command/command.ts";
+import { ENDING_SIGNALS } from "../../../core/run/command-supervisor.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
 import { OutputKeeper, type OutputStorage } from "../../../site/output/output-keeper.ts";
 import { OutputServer } from "../../../site/output/output-server.ts";
@@ -17,7 +18,6 @@ const SERVE_AFTER = 1_000;
 /** How long to wait at the end for a slow disk, and for viewers to get the rest, ms. */
 const LAST_WRITES = 2_000;
 const LAST_VIEWERS = 3_000;
-const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 /**
  * Creates what keeps the output of a run.
