@@ -1,7 +1,8 @@
 import { addMs, type Millis, type MonotonicTime } from "../base/clock.ts";
 import { NO_LONGER_NEEDED } from "../base/wait.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
 import type { GuardedCommand } from "../process/guarded-command/command.ts";
-import { ClaimWatch } from "./claim-watch.ts";
+import { ClaimWatch, inspectClaim } from "./claim-watch.ts";
 import {
   type CommandOutcome,
   CommandSupervisor,
@@ -63,7 +64,8 @@ function hasTime({ ports, request }: HeldRun, heldSince: MonotonicTime, wait: Mi
 }
 
 /**
- * Waits between two attempts. No command runs, but the claim is watched.
+ * Waits between two attempts. No command runs, but the claim is watched. At the end, a read confirms it: if this process was
+ * frozen, its timer may fire before it learns what has happened.
  * @returns why there is no further attempt; undefined if there is one
  */
 async function waitForRetry(
@@ -84,9 +86,15 @@ async function waitForRetry(
   signals.forwardTo((name) => {
     if (ENDING_SIGNALS.includes(name)) stopped.resolve({ kind: "signal", why: name });
   });
-  const due = ports.clock.sleep(wait, over.signal).then(() => undefined);
+  const confirm = async (): Promise<CommandTermination | undefined> => {
+    await ports.clock.sleep(wait, over.signal);
+    const { attempt, entries } = grant;
+    const inspect = (call: AbortSignal) => inspectClaim(attempt, entries, call);
+    const { loss } = await retryUnavailable(ports, attempt.session.horizon, inspect, over.signal);
+    return loss && { kind: "lost", why: loss.why };
+  };
   try {
-    return await Promise.race([stopped.promise, due]);
+    return await Promise.race([stopped.promise, confirm()]);
   } finally {
     over.abort(NO_LONGER_NEEDED);
   }
