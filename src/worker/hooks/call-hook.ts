@@ -161,7 +161,8 @@ function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload):
   if (format === "slack") return buildJson(buildSlackBody(text));
   if (format === "teams") return buildJson(buildTeamsBody(text));
   if (format === "ping") {
-    const lines = payload.event === "failure" ? [text.title, "", text.output] : [];
+    const isGood = payload.event === "start" || RESOLVING_EVENTS.has(payload.event);
+    const lines = isGood ? [] : [text.title, "", text.output];
     return { kind: "post", url: addEventPath(url, payload), headers: {}, body: lines.join("\n").trimEnd() };
   }
   if (format === "ntfy") {

@@ -60,7 +60,7 @@ const RUN_FLAGS = declareFlags({
   },
   "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
   "--retries NUMBER": {
-    parse: createCountParser(1, 100),
+    parse: createCountParser(0, 100),
     help: "how often to retry a command that failed or took longer than --timeout; the claim is held meanwhile",
   },
   "--retry-wait DURATION":
