@@ -19,11 +19,12 @@ const MAX_COUNT_PAUSE_MS = 10_000;
 
 /** Counts before the first read: unknown, not zero. */
 const UNREAD_COUNTS: TabCounts = {};
+const NO_PROBLEMS: readonly Problem[] = [];
 
 /** Counts the rows of the tabs without building them. */
 export class TabCounter {
   #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
-  #problems: { list: readonly Problem[]; due: number } = { list: [], due: 0 };
+  #problems: { list: readonly Problem[]; due: number } = { list: NO_PROBLEMS, due: 0 };
   readonly #now: () => number;
 
   /** @param now  monotonic clock, ms */
@@ -51,7 +52,8 @@ export class TabCounter {
   #countProblems(snapshot: Snapshot, wall: number): number {
     const start = this.#now();
     if (start < this.#problems.due) return this.#problems.list.length;
-    const list = findProblems(snapshot, wall);
+    const found = findProblems(snapshot, wall);
+    const list = found.length === 0 ? NO_PROBLEMS : found;
     const end = this.#now();
     this.#problems = {
       list,
