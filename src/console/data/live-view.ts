@@ -1,6 +1,7 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
+import { addMs, LONG_AGO, type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
@@ -60,7 +61,7 @@ export interface ConnectionState {
 /** The status of the etcd cluster. */
 interface ClusterHealth {
   /** Round trip of a linearizable request, ms, in steps: small changes mean nothing, and each is written to the terminal. */
-  ms: number;
+  ms: Millis;
   leader: string | undefined;
   up: number;
   total: number;
@@ -113,9 +114,9 @@ export class LiveView implements ShownData {
   #silence: { since: number; error: Error } | undefined;
   #clusterHealth: ClusterHealth | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the last answered request was sent, monotonic, ms. */
-  #askedAt: number;
-  #last = 0;
+  /** When the last answered request was sent. */
+  #askedAt: MonotonicTime;
+  #last = LONG_AGO;
   /** How long `onChange` took for the last snapshot, ms. Slow machines get fewer snapshots. */
   #cost = 0;
   /** What the last call of `onChange` was about. */
@@ -184,7 +185,7 @@ export class LiveView implements ShownData {
         ? { kind: "away", since, fault: "no response" }
         : { kind: "refused", since, fault: error.message };
     const { clock } = this.#context;
-    const age = clock.now() - this.#askedAt;
+    const age = subtractTime(clock.now(), this.#askedAt);
     if (age <= MAX_ANSWER_AGE_MS) return this.#streamState;
     return { kind: "away", since: clock.getWallTime() - age, fault: "no requests since" };
   }
@@ -274,7 +275,7 @@ export class LiveView implements ShownData {
       this.#silence = undefined;
       const { leader, up, total, version, faults } = beat;
       this.#clusterHealth = { leader, up, total, version, faults, ms: roundDuration(beat.ms) };
-      this.#askedAt = this.#context.clock.now() - beat.ms;
+      this.#askedAt = addMs(this.#context.clock.now(), -beat.ms);
     }
     this.#scheduleUpdate();
   }
@@ -290,7 +291,7 @@ export class LiveView implements ShownData {
     clearTimeout(this.#timer);
     const least = this.#getIsQuiet() ? SNAPSHOT_PAUSES_MS.quiet : SNAPSHOT_PAUSES_MS.active;
     const pause = this.hasRead ? Math.max(least, 3 * this.#cost) : 0;
-    const due = this.#last + pause - this.#context.clock.now();
+    const due = subtractTime(this.#last, this.#context.clock.now()) + pause;
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
 
@@ -298,7 +299,7 @@ export class LiveView implements ShownData {
    * Call this when a frame was built. If frames take long, the next snapshot comes later, because keys have priority.
    * @param ms  how long it took
    */
-  handleFrameBuilt(ms: number): void {
+  handleFrameBuilt(ms: Millis): void {
     this.#cost = ms;
   }
 

@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
-import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { RangeOp } from "../../../src/core/protocol/txn.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 /** A store that answers checks of its reachability at once, and returns data when the test permits it. */
 class SlowToTell extends MemoryStore {
@@ -21,7 +21,7 @@ class SlowToTell extends MemoryStore {
 
 it("shows what it reads first at once; later, who cannot wait gets what is known between two pictures of a slow screen", async () => {
   const clock = createRealClock();
-  const store = new SlowToTell(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new SlowToTell(MemoryStore.create(clock).etcd);
   const keys = createKeys("/look/");
   const putGroup = (name: string) => {
     const op = { op: "put", key: keys.group(name), value: '["a.x"]' } as const;
@@ -77,7 +77,7 @@ class SlowPages extends MemoryStore {
 
 it("shows the queues that a long first read has brought whole, and how far it is; nothing changes without news", async () => {
   const clock = createRealClock();
-  const store = new SlowPages(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new SlowPages(MemoryStore.create(clock).etcd);
   const keys = createKeys("/look/");
   const NUMBER = { locks: 150, each: 4 };
   for (let lock = 0; lock < NUMBER.locks; lock += 1) {

@@ -3,10 +3,10 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

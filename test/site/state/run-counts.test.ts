@@ -2,11 +2,17 @@
 
 import { array, assert, constantFrom, property, record } from "fast-check";
 import { expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  held,
+  toRunId,
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
 import { isHolding } from "../../../src/core/protocol/admission.ts";
 import { countRuns, listTicketHosts, type Snapshot } from "../../../src/site/state/snapshot.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { createKeyValue, createSnapshot, createTicketKey, held, toRunId } from "./sample-snapshots.ts";
-import { SnapshotFollower } from "./snapshot-follower.ts";
 
 /** Counts the runs and hosts of a snapshot in one pass, without knowledge of another snapshot. */
 function countAnew({ queues }: Snapshot) {
