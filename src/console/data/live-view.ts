@@ -131,6 +131,8 @@ export class LiveView implements ShownData {
   #again = new AbortController();
   #lostChanges = 0;
   #total: number | undefined;
+  /** What the first read had brought when more of it was shown last. */
+  #partial: Snapshot | undefined;
 
   /**
    * @param onChange    called for a new snapshot, connection state or health, at most five times a second
@@ -153,7 +155,9 @@ export class LiveView implements ShownData {
 
   /** Takes all received changes into the snapshot now, without waiting for the next update. */
   catchUp(): void {
-    const read = this.#builder.getPartialSnapshot();
+    const whole = this.#builder.getSnapshot();
+    if (whole.revision > 0n) this.#partial = undefined;
+    const read = this.#partial ?? whole;
     if (read === this.#read && this.#snapshot.etcdFaults === this.#etcdFaults) return;
     this.#read = read;
     this.#snapshot = { ...read, etcdFaults: this.#etcdFaults };
@@ -243,6 +247,7 @@ export class LiveView implements ShownData {
       const { read = 0 } = this.progress ?? {};
       if (read > PARTIAL_GROWTH_FACTOR * shown) {
         shown = read;
+        this.#partial = this.#builder.getPartialSnapshot();
         this.catchUp();
       }
       if (read === 0) continue;

@@ -1,5 +1,4 @@
 import { Box } from "ink";
-import type { Millis } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../site/state/subject.ts";
