@@ -116,8 +116,7 @@ describe.concurrent("a group", () => {
   test("that cannot be read can be set, deleted and listed, not added to in ignorance", async ({
     namespace,
   }) => {
-    const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
-    await namespace.write(op);
+    await namespace.put(namespace.keys.group("web"), "{");
     expect(await namespace.expectDone("ls groups")).toMatch(/^web .* is not a JSON list/m);
     const add = await namespace.execute(["group", "add", "web", W1]);
     expect(add).toExit(78, { stderr: "group set" });
