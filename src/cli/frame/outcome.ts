@@ -116,7 +116,6 @@ export interface FieldChange {
   after: string | undefined;
 }
 
-/** A change of one schedule. */
 export interface ScheduleChangeRecord {
   id: string;
   /** The host whose state changes, if the schedule runs on every host. */
@@ -132,7 +131,6 @@ export interface PruneResult {
   kind: "prune";
   outcome: CommonOutcome;
   revision: bigint;
-  /** Number of audit records. */
   audit: number;
   /** Full names of hosts. */
   hosts: readonly string[];

@@ -182,7 +182,6 @@ function toDrainDocument({ scope, name, by, at, why, until, modRevision }: Drain
   return { scope, name, by, at, why, until, revision: modRevision };
 }
 
-/** Lists the lines of an outcome for people. */
 export function listOutcomeLines(outcome: ActionOutcome): string[] {
   const heading = outcome.heading === undefined ? formatHeading(outcome.result) : [outcome.heading];
   return [...heading, ...outcome.messages, ...formatRepeatLine(outcome)];
@@ -214,7 +213,6 @@ export const PRUNE_ENDS: Readonly<Record<PruneResult["outcome"], string>> = {
 /** The message of a refusal if what was shown is there again. */
 export const REVERTED_MESSAGE = "it changed and was reverted; run the command again";
 
-/** Creates a command that acts, from its work. */
 export function createActionCommand<F extends object = ActionFlags>(
   work: (context: CommandContext<F>) => Promise<ActionOutcome>,
 ): ActionImplementation<F> {

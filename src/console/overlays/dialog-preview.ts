@@ -1,5 +1,6 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
+import { formatNextGrants } from "../../cli/views/what-if.ts";
 import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
@@ -11,7 +12,6 @@ import {
   computeResetEffect,
   computeTotalEffect,
   type DirectEffect,
-  formatNextGrants,
 } from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { AT_ONCE } from "../data/jobs.ts";
@@ -20,6 +20,7 @@ import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const FORM_PAUSE_MS = 250;
+
 /** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
 const MOST_WITH_GRANTS = 8;
 
@@ -46,7 +47,8 @@ export class DialogPreview {
   #asked = "";
   #request: PreviewRequest | undefined;
   #reading: NodeJS.Timeout | undefined;
-  #shown: readonly CommandPreview[] | undefined;
+  /** The previews that the terminal is showing, until it has answered: later ones wait, or on a slow line none would be read. */
+  #showing: { previews: readonly CommandPreview[] } | undefined;
   #read: readonly CommandPreview[] | undefined;
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
   #made: { of: unknown; at: MonotonicTime } | undefined;
@@ -79,32 +81,34 @@ export class DialogPreview {
   onShown(): void {
     this.#refresh();
     const { previews } = this;
-    if (previews === undefined || previews === this.#shown) return;
-    this.#shown = previews;
+    if (previews === undefined || previews === this.#read || this.#showing !== undefined) return;
+    const showing = { previews };
+    this.#showing = showing;
+    const isCurrent = () => this.#showing === showing && !this.#stop.signal.aborted;
     this.#app.ports.runWhenShown(() => {
-      if (this.#shown !== previews || this.#stop.signal.aborted) return;
+      if (!isCurrent()) return;
       clearTimeout(this.#reading);
-      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), MIN_READING_TIME_MS);
-    });
-  }
-
-  /** Runs `work` after pending input. If the machine was stopped, keys may have waited longer than the timer. */
-  #runAfterInput(work: () => void): void {
-    const shown = this.#shown;
-    setImmediate(() => {
-      if (this.#shown === shown) work();
+      // After pending input: if the machine was stopped, keys may have waited longer than the timer.
+      this.#reading = setTimeout(
+        () => setImmediate(() => isCurrent() && this.onRead(previews)),
+        MIN_READING_TIME_MS,
+      );
     });
   }
 
   /** Handles a key that came too early: restarts the time. Otherwise a key that is held down would eventually confirm. */
   onEarlyKey(): void {
+    this.#forgetShowing();
+  }
+
+  #forgetShowing(): void {
     clearTimeout(this.#reading);
-    this.#shown = undefined;
+    this.#showing = undefined;
   }
 
   /** Marks the previews as read: the time has passed, or the user has typed the confirmation. */
   onRead(previews = this.previews): void {
-    if (previews !== this.previews) return;
+    this.#forgetShowing();
     this.#read = previews;
     this.#app.notifyChange();
   }
@@ -125,7 +129,7 @@ export class DialogPreview {
 
   end(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#reading);
+    this.#forgetShowing();
     this.#stop.abort();
   }
 
@@ -161,6 +165,7 @@ export class DialogPreview {
     this.previews = found;
     this.base ??= found;
     if (isOther) {
+      this.#forgetShowing();
       this.#read = undefined;
       this.#onRunsChanged();
     }

@@ -12,7 +12,6 @@ import {
   formatWallDate,
 } from "./wall-times.ts";
 
-/** An upcoming occurrence. */
 export interface UpcomingOccurrence {
   /** ms since the epoch. */
   at: number;
