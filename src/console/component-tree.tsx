@@ -6,7 +6,13 @@ import type { CommandIo } from "../cli/frame/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { ConsoleContext } from "./context.tsx";
 import type { FileLinks } from "./file-links.ts";
-import { CLEAR_SCREEN, OWN_COLOURS, paintBase, writesCells } from "./terminal/output-sequences.ts";
+import {
+  CLEAR_SCREEN,
+  OWN_COLOURS,
+  paintBase,
+  shortenOutput,
+  writesCells,
+} from "./terminal/output-sequences.ts";
 import { setColourDepth, type Theme } from "./theme/theme.ts";
 
 /** Maximum number of frames per second. A second key within the time of a frame waits for the next frame. */
@@ -139,7 +145,8 @@ class TerminalOutput extends EventEmitter {
     this.isToClear = false;
     const ground = hasErasedGround ? base.ground : OWN_COLOURS.ground;
     const painted = paintBase(start + finishLine(text), { ...base, ground });
-    return this.links?.link(painted) ?? painted;
+    const short = shortenOutput(painted, hasErasedGround);
+    return this.links?.link(short) ?? short;
   }
 
   /** @returns whether cells without their own colours look different now */

@@ -20,7 +20,6 @@ import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const FORM_PAUSE_MS = 250;
-
 /** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
 const MOST_WITH_GRANTS = 8;
 
@@ -47,8 +46,7 @@ export class DialogPreview {
   #asked = "";
   #request: PreviewRequest | undefined;
   #reading: NodeJS.Timeout | undefined;
-  /** The previews that the terminal is showing, until it has answered: later ones wait, or on a slow line none would be read. */
-  #showing: { previews: readonly CommandPreview[] } | undefined;
+  #shown: readonly CommandPreview[] | undefined;
   #read: readonly CommandPreview[] | undefined;
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
   #made: { of: unknown; at: MonotonicTime } | undefined;
@@ -81,34 +79,32 @@ export class DialogPreview {
   onShown(): void {
     this.#refresh();
     const { previews } = this;
-    if (previews === undefined || previews === this.#read || this.#showing !== undefined) return;
-    const showing = { previews };
-    this.#showing = showing;
-    const isCurrent = () => this.#showing === showing && !this.#stop.signal.aborted;
+    if (previews === undefined || previews === this.#shown) return;
+    this.#shown = previews;
     this.#app.ports.runWhenShown(() => {
-      if (!isCurrent()) return;
+      if (this.#shown !== previews || this.#stop.signal.aborted) return;
       clearTimeout(this.#reading);
-      // After pending input: if the machine was stopped, keys may have waited longer than the timer.
-      this.#reading = setTimeout(
-        () => setImmediate(() => isCurrent() && this.onRead(previews)),
-        MIN_READING_TIME_MS,
-      );
+      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), MIN_READING_TIME_MS);
+    });
+  }
+
+  /** Runs `work` after pending input. If the machine was stopped, keys may have waited longer than the timer. */
+  #runAfterInput(work: () => void): void {
+    const shown = this.#shown;
+    setImmediate(() => {
+      if (this.#shown === shown) work();
     });
   }
 
   /** Handles a key that came too early: restarts the time. Otherwise a key that is held down would eventually confirm. */
   onEarlyKey(): void {
-    this.#forgetShowing();
-  }
-
-  #forgetShowing(): void {
     clearTimeout(this.#reading);
-    this.#showing = undefined;
+    this.#shown = undefined;
   }
 
   /** Marks the previews as read: the time has passed, or the user has typed the confirmation. */
   onRead(previews = this.previews): void {
-    this.#forgetShowing();
+    if (previews !== this.previews) return;
     this.#read = previews;
     this.#app.notifyChange();
   }
@@ -129,7 +125,7 @@ export class DialogPreview {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#forgetShowing();
+    clearTimeout(this.#reading);
     this.#stop.abort();
   }
 
@@ -165,7 +161,6 @@ export class DialogPreview {
     this.previews = found;
     this.base ??= found;
     if (isOther) {
-      this.#forgetShowing();
       this.#read = undefined;
       this.#onRunsChanged();
     }

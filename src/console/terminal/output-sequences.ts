@@ -61,3 +61,33 @@ export function paintBase(text: string, { letters, ground }: BaseColours): strin
     .replaceAll(OWN_COLOURS.ground, ground);
   return `${letters}${ground}${painted}\x1b[39;49m`;
 }
+
+/** Several unchanged lines. */
+const NEXT_LINES = /(?:\x1b\[E){2,}/g;
+
+/** A colour of the text or the background that is replaced before anything is written with it. */
+const UNUSED_COLOURS =
+  /\x1b\[38;[\d;]+m(?=(?:\x1b\[(?:48;[\d;]+|49|1|22)m)*\x1b\[(?:38;[\d;]+|39)m)|\x1b\[48;[\d;]+m(?=(?:\x1b\[(?:38;[\d;]+|39|1|22)m)*\x1b\[(?:48;[\d;]+|49)m)/g;
+
+/** Blanks that take more bytes than the two sequences that replace them. */
+const LONG_BLANKS = / {12,}/g;
+
+/** Styles that a terminal shows in blanks, but not in cells that it has erased. */
+const SHOWN_IN_BLANKS = /\x1b\[(?:4|7|9)m/;
+
+/**
+ * Writes a frame in fewer bytes, for slow lines.
+ * @param hasGround  whether the terminal gives erased cells the current background: GNU screen does not
+ */
+export function shortenOutput(text: string, hasGround: boolean): string {
+  const short = text.replace(NEXT_LINES, (all) => `\x1b[${all.length / 3}E`).replace(UNUSED_COLOURS, "");
+  if (!hasGround) return short;
+  return short
+    .split("\n")
+    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(LONG_BLANKS, eraseCells)))
+    .join("\n");
+}
+
+function eraseCells({ length }: string): string {
+  return `\x1b[${length}X\x1b[${length}C`;
+}
