@@ -329,7 +329,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/runs.ts",
         "views/schedules.ts",
         "views/sort.ts",
+        "views/timeline-drawing.ts",
         "views/view.ts",
+        "views/what-if.ts",
       ],
       "a run, which front ends make of their own words": [
         "commands/run/execute-run.ts",

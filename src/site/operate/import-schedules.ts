@@ -4,7 +4,6 @@ import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { type FirstRuns, planSite } from "./site.ts";
 import { countSchedules, type PlannedChange } from "./stored-schedules.ts";
 
-/** The schedules of one import file. */
 export interface ScheduleImport extends FirstRuns {
   /** Target in the audit record. */
   target: string;

@@ -75,7 +75,6 @@ const MAX_WRITE_TRIES = 20;
 /** What a mutation changes. */
 interface MutationPlan {
   changes: readonly PlannedChange[];
-  /** All calendars. */
   calendars: ScheduleReadResult["calendars"];
   /** Revision of the schedules that were read. */
   revision: bigint;

@@ -349,7 +349,6 @@ function buildBuryChange(
   return [removeLetters(before, letters, from)];
 }
 
-/** Removes dead letters, and counts those that are left in the state. */
 function removeLetters(
   before: StoredSchedule,
   letters: readonly OccurrenceOutcome[],

@@ -57,7 +57,6 @@ import {
   type StoredSchedule,
 } from "./stored-schedules.ts";
 
-/** A group as a document states it. */
 export interface DocumentedGroup {
   members: readonly string[];
   source?: string;

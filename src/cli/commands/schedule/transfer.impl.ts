@@ -129,7 +129,6 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
 /** Largest number of faults that are reported; further ones are only counted. */
 const MAX_REPORTED_FAULTS = 50;
 
-/** Creates the outcome of a file with faults. */
 function createImportFaults(faults: readonly string[]): ActionOutcome {
   const more =
     faults.length > MAX_REPORTED_FAULTS ? [`and ${faults.length - MAX_REPORTED_FAULTS} more faults`] : [];

@@ -29,12 +29,10 @@ const READING_FLAGS = declareFlags({
   "--prune": "also delete schedules imported from this source that the file no longer has",
 });
 
-/** Values of these flags. */
 export type ReadingFlags = FlagsOf<typeof READING_FLAGS>;
 
 const SCHEDULE_IMPORT_FLAGS = declareFlags({ ...READING_FLAGS, ...ACTION_FLAGS });
 
-/** Values of these flags. */
 export type ScheduleImportFlags = FlagsOf<typeof SCHEDULE_IMPORT_FLAGS>;
 
 const scheduleImport = declareCommand({
@@ -67,7 +65,6 @@ const scheduleImport = declareCommand({
 
 const SCHEDULE_DIFF_FLAGS = declareFlags({ ...READING_FLAGS, "--json": "as JSON" });
 
-/** Values of these flags. */
 export type ScheduleDiffFlags = FlagsOf<typeof SCHEDULE_DIFF_FLAGS>;
 
 const scheduleDiff = declareCommand({
@@ -95,7 +92,6 @@ const IMPORT_PERFECTSCHED_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ImportPerfectschedFlags = FlagsOf<typeof IMPORT_PERFECTSCHED_FLAGS>;
 
 export const importPerfectsched = declareCommand({
@@ -119,5 +115,4 @@ export const importPerfectsched = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importPerfectschedTable,
 });
 
-/** In the order of the help. */
 export const SCHEDULE_TRANSFERS = [scheduleImport, scheduleDiff] as const;
