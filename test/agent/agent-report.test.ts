@@ -1,12 +1,12 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test, vi } from "vitest";
+import { keys } from "../../fixtures/protocol/samples.ts";
 import { keepAgentReport } from "../../src/agent/agent.impl.ts";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
 import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/core/etcd/session/session.ts";
 import { parseAgentReport } from "../../src/core/protocol/agent-record.ts";
 import type { KeyValue, Txn } from "../../src/core/protocol/txn.ts";
-import { keys } from "../core/protocol/samples.ts";
 
 const INCARNATION = "a".repeat(16);
 const KEY = keys.agentReport("web1.example.com", INCARNATION);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createDrainKey, createTicketKey, NOW } from "../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../fixtures/state/snapshot-follower.ts";
 import { Alerts } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { createDrainKey, createTicketKey, NOW } from "../site/state/sample-snapshots.ts";
-import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 
 /** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */
 function watch(row: WatchedRow) {

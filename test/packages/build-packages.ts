@@ -4,8 +4,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
+import { explainNoBareRoot, explainNoEmulation } from "../../fixtures/requirements.ts";
 import { OWN_ARCHITECTURE } from "./bare-root.ts";
-import { explainNoBareRoot, explainNoEmulation } from "./requirements.ts";
 
 export const OLD_VERSION = "0.0.9";
 

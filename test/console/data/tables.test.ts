@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { buildHostRows } from "../../../src/cli/views/hosts.ts";
-import { Tables } from "../../../src/console/data/console-table.ts";
-import { TabCounter } from "../../../src/console/data/tab-counter.ts";
-import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { createWorkerKey } from "../../cli/views/schedules.ts";
+import { createWorkerKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createGroupKey,
   createHostKey,
   createSnapshot,
   createTicketKey,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { buildHostRows } from "../../../src/cli/views/hosts.ts";
+import { Tables } from "../../../src/console/data/console-table.ts";
+import { TabCounter } from "../../../src/console/data/tab-counter.ts";
+import { buildViewContext } from "../../../src/site/state/view-context.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>

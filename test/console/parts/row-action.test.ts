@@ -1,5 +1,7 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
+import { parseSubject } from "../../../fixtures/state/parse-subject.ts";
+import { createSnapshot, createTicketKey, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/cli/commands/registry.ts";
 import { loadCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import type { CommandPreview } from "../../../src/console/parts/row-actions.ts";
@@ -8,8 +10,6 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import { createSnapshot, createTicketKey, toRunId } from "../../site/state/sample-snapshots.ts";
-import { parseSubject } from "../../site/state/subjects.ts";
 
 const SNAPSHOT = createSnapshot([
   createTicketKey("lock x held", "a", 1),

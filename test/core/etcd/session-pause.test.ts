@@ -1,6 +1,10 @@
 /** A machine that was paused by its hypervisor: its clocks were stopped, and only a jump of the wall clock shows it. */
 import { describe, expect, test } from "vitest";
-import { failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
+import {
+  failOnUnhandledRejections,
+  getLossKind,
+  SessionFixture,
+} from "../../../fixtures/etcd/session-fixture.ts";
 
 failOnUnhandledRejections();
 

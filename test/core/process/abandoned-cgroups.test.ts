@@ -6,9 +6,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { compileProgram } from "../../../fixtures/process/compile-program.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   abandonCommand,
   canCreateCgroups,
@@ -16,8 +13,11 @@ import {
   createOutput,
   findGuardians,
   WAIT,
-} from "./helpers.ts";
-import { launchRun, serveRun, startAgent } from "./launcher-helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { launchRun, serveRun, startAgent } from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const TIME_NAMESPACE = ["unshare", "--time", "--boottime", "100000", "--fork"];
 const PID_NAMESPACE = ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child"];

@@ -1,8 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { startStopwatch } from "../../../fixtures/steady.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createGuardianHost } from "../../../src/core/process/host.ts";
 import {
   clock,
   createMark,
@@ -12,7 +9,10 @@ import {
   startGuarded,
   WAIT,
   waitForSleepers,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { startStopwatch } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 
 /** How late a deadline may be kept on a slow machine, ms: the other ones are many seconds away. */
 const SOON = 4_000;

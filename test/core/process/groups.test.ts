@@ -5,9 +5,6 @@ import { once } from "node:events";
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { locateNative } from "../../../src/core/process/native/locate.ts";
 import {
   canCreateCgroups,
   canHideCgroups,
@@ -23,7 +20,10 @@ import {
   startRunner,
   WAIT,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { locateNative } from "../../../src/core/process/native/locate.ts";
 
 const NOBODY = 65_534;
 

@@ -2,9 +2,6 @@
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
-import { createGuardianHost } from "../../../src/core/process/host.ts";
 import {
   clock,
   createMark,
@@ -16,7 +13,10 @@ import {
   startProcessTree,
   startRunner,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 
 function stop(...pids: number[]): void {
   for (const pid of pids) killProcess(pid, "SIGSTOP");

@@ -1,6 +1,6 @@
 /** Processor use of guardians. Each test runs its command in a cgroup, if one can be created, and without one. */
 import { expect, test } from "vitest";
-import { createMark, createOutput, startRunner, WAYS } from "./helpers.ts";
+import { createMark, createOutput, startRunner, WAYS } from "../../../fixtures/process/guarded-processes.ts";
 
 /** Maximum processor time within two seconds, in hundredths of a second, as in /proc/PID/stat. */
 const LITTLE = 30;

@@ -1,9 +1,14 @@
 /** The last message of the guardian arrives, even if the runner sends it an order while it exits. */
 
 import { expect, test } from "vitest";
+import {
+  clock,
+  createMark,
+  findGuardians,
+  prepareGuarded,
+} from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { clock, createMark, findGuardians, prepareGuarded } from "./helpers.ts";
 
 /** Blocks, without reading, until the command has ended and the guardian has sent everything. */
 function standStill(mark: string): void {

@@ -9,15 +9,7 @@ import {
   STAGE,
   TO_LAUNCHER,
 } from "../../../fixtures/process/fake-agent.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import {
-  encodeFrame,
-  encodeWords,
-  GUARDIAN_EVENT,
-  GUARDIAN_REQUEST,
-} from "../../../src/core/process/guarded-command/wire.ts";
-import { createOutput, listRemains, WAIT } from "./helpers.ts";
+import { createOutput, listRemains, WAIT } from "../../../fixtures/process/guarded-processes.ts";
 import {
   type Deadlines,
   readBootTime,
@@ -27,7 +19,15 @@ import {
   serveStart,
   startCall,
   startServed,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../../src/core/process/guarded-command/wire.ts";
 
 const LOST = /^signalbox: the agent has ended.*; the lock is freed when its session expires\n$/;
 

@@ -3,9 +3,6 @@ import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 import {
   createOutput,
   getFixturePath,
@@ -14,8 +11,11 @@ import {
   WAYS,
   waitForSleepers,
   waitUntilDead,
-} from "./helpers.ts";
-import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { readBootTime, sendDeadlines, serveEnd, startServed } from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 
 const DEAF = ["sh", "-c", "trap '' TERM; sleep 30; sleep 30"];
 

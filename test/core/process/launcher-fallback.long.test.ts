@@ -5,12 +5,9 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createFolder, createSocketPath, listenOn } from "../../../fixtures/process/agent-socket.ts";
 import { type FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { BUNDLE } from "../../../fixtures/signalbox.ts";
-import { HEAP_LIMITS } from "../../../src/bin/heap-limits.ts";
-import { VERSION } from "../../../src/core/base/version.ts";
-import { createFolder, createSocketPath, listenOn } from "./agent-socket/helpers.ts";
-import { isRoot } from "./helpers.ts";
+import { isRoot } from "../../../fixtures/process/guarded-processes.ts";
 import {
   createNodeFolder,
   installLauncher,
@@ -19,7 +16,10 @@ import {
   serveRun,
   startAgent,
   startCall,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { HEAP_LIMITS } from "../../../src/bin/heap-limits.ts";
+import { VERSION } from "../../../src/core/base/version.ts";
 
 const NOBODY = 65534;
 const WORDS = ["run", "--lock", "x", "--", "true"];

@@ -1,16 +1,14 @@
 /** Runs that an agent serves: what the command gets, what the caller gets. */
 import { readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createFolder } from "../../../fixtures/process/agent-socket.ts";
 import { FROM_LAUNCHER, STAGE, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import {
-  encodeFrame,
-  encodeWords,
-  GUARDIAN_EVENT,
-  GUARDIAN_REQUEST,
-} from "../../../src/core/process/guarded-command/wire.ts";
-import { createFolder } from "./agent-socket/helpers.ts";
-import { killTogether, listCommandLines, listRemains, waitForSleepers } from "./helpers.ts";
+  killTogether,
+  listCommandLines,
+  listRemains,
+  waitForSleepers,
+} from "../../../fixtures/process/guarded-processes.ts";
 import {
   type LaunchOptions,
   launch,
@@ -20,7 +18,14 @@ import {
   serveStart,
   startCall,
   startServed,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../../src/core/process/guarded-command/wire.ts";
 
 /** Serves a script to its end. */
 async function runScript(script: string, options?: LaunchOptions, additions?: object) {

@@ -1,8 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { GuardedCommand } from "../../../src/core/process/guarded-command/command.ts";
 import {
   clock,
   createMark,
@@ -11,7 +8,10 @@ import {
   listRemains,
   startGuarded,
   WAIT,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { GuardedCommand } from "../../../src/core/process/guarded-command/command.ts";
 
 async function leaveOne() {
   const mark = createMark();

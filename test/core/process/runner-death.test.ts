@@ -1,9 +1,5 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import {
   createMark,
   createOutput,
@@ -11,7 +7,11 @@ import {
   getFixturePath,
   startRunner,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 
 /** Runs `one` for every item, three at a time. */
 async function runInLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {

@@ -1,12 +1,12 @@
 /** Launchers and guardians of served runs that are killed, alone and together with the agent. */
 import { describe, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
+import { listCommandLines } from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { listCommandLines } from "../../core/process/helpers.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { MemoryCgroup, OBSTACLE } from "../../../fixtures/process/memory-cgroup.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { MemoryCgroup, OBSTACLE } from "../support/memory-cgroup.ts";
 
 const cgroup = MemoryCgroup.create(`signalbox-test-${process.pid}`);
 afterAll(() => cgroup?.remove()); // after the cluster, which ends the agents

@@ -3,10 +3,10 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { findEtcd, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { runTool } from "../../../fixtures/run-tool.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 let etcd: RunningEtcd;
 let cluster: TestCluster;

@@ -4,10 +4,10 @@ import { connect, type Socket } from "node:net";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };

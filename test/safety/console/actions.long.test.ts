@@ -1,5 +1,5 @@
-import { listAudits } from "../support/read-keys.ts";
-import { queueTicket } from "../support/sample-queues.ts";
+import { listAudits } from "../../../fixtures/cluster/read-keys.ts";
+import { queueTicket } from "../../../fixtures/cluster/sample-queues.ts";
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-import { holdLock } from "../support/sample-queues.ts";
+import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 /** A console with hostile input: from the terminal, from a fast user, from the machine, and from etcd. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";

@@ -1,12 +1,12 @@
-import { listAudits, readSchedule } from "../support/read-keys.ts";
+import { listAudits, readSchedule } from "../../../fixtures/cluster/read-keys.ts";
 /** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { putKeys, putSampleSchedules } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createOutcomesKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { createOutcomesKey, createScheduleKeys } from "../../cli/views/schedules.ts";
-import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -4,9 +4,9 @@ import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin } from "../../../fixtures/etcd/index.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 interface Session {
   id: string;

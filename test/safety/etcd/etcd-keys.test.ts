@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 const cluster = TestCluster.startForFile();
 

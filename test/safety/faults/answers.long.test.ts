@@ -2,12 +2,17 @@
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import {
+  matchRenewal,
+  matchSessionEnd,
+  matchSessionGrant,
+  matchText,
+} from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { recordChanges, type TicketChange } from "../../../fixtures/cluster/ticket-changes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/core/protocol/history.ts";
-import { matchRenewal, matchSessionEnd, matchSessionGrant, matchText } from "../support/request-patterns.ts";
-import { recordChanges, type TicketChange } from "../support/ticket-changes.ts";
 
 const TTL = 7;
 const cluster = TestCluster.startForFile();

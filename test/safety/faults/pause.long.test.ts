@@ -4,11 +4,11 @@
  */
 
 import { describe, expect, it, type TestContext } from "vitest";
+import { expireSession } from "../../../fixtures/cluster/expire-session.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { WallClock } from "../../../fixtures/process/wall-clock.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { expireSession } from "../support/expire-session.ts";
 
 const cluster = TestCluster.startForFile();
 /** Renewed every 100 s: what happens within a test is not because a renewal was due. */

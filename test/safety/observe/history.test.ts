@@ -2,7 +2,7 @@
 
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+import { putDueSchedule, runShell, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

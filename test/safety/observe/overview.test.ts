@@ -1,8 +1,8 @@
 /** `signalbox overview`, on a pipe, as JSON and on a terminal. */
 import { describe, expect } from "vitest";
+import { startSampleQueues, TERMINAL } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -2,14 +2,14 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type Collector, startCollector } from "../../../fixtures/collector.ts";
+import { putDueSchedule, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { startWebServer } from "../../worker/handlers/http-fixture.ts";
-import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
-import { HostAgent } from "../support/host-agent.ts";
+import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

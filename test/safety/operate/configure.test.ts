@@ -1,9 +1,9 @@
 /** `signalbox group` and `signalbox resource`: the preview names the affected runs, and only these are affected. */
 
 import { describe, expect } from "vitest";
+import { readAudits } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { readAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -2,9 +2,18 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { listAudits, listDrains } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
+import {
+  buildWaitingScript,
+  putDueSchedule,
+  runShell,
+  waitForFile,
+} from "../../../fixtures/schedule/due-schedules.ts";
+import { createRunningKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
@@ -15,10 +24,6 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/core/run/request.ts";
 import { run } from "../../../src/core/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { createRunningKey } from "../../cli/views/schedules.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
-import { listAudits, listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

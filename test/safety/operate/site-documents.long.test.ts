@@ -3,13 +3,13 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
+import { readAudits } from "../../../fixtures/cluster/read-keys.ts";
+import { matchText } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { readAudits } from "../support/read-keys.ts";
-import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -1,10 +1,10 @@
 /** One file for a site: `signalbox diff`, `apply` and `export`, and the old words for them, on a real etcd. */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect } from "vitest";
+import { matchText } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
-import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

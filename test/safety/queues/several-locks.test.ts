@@ -1,11 +1,11 @@
 /** Runs with several locks: all or none, in turn, without a deadlock whatever the order of their names. */
 
 import { describe, expect, test as testWithout } from "vitest";
+import { type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findOvertakingGrants, recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
-import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -1,12 +1,12 @@
 /** Locks that runs share: readers together, a writer alone, first come, first served. */
 
 import { describe, expect } from "vitest";
+import { type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findOvertakingGrants, recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
-import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -1,12 +1,12 @@
 /** Waiters with a broken watch, and waiters behind one that dies. */
 
 import { describe, expect } from "vitest";
+import { matchWatchCreation } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { matchWatchCreation } from "../support/request-patterns.ts";
-import { recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -3,14 +3,14 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { listAudits, readDefinition, readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { type EndCase, expectEnds } from "../support/expect-ends.ts";
-import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

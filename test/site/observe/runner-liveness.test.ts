@@ -1,5 +1,6 @@
 /** Which sessions are those of agents, and how long they last. */
 import { expect, test } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
@@ -8,7 +9,6 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../../src/site/observe/runner-liveness.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";

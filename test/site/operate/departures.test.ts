@@ -1,9 +1,9 @@
 /** Waiting until tickets are gone, also during faults of etcd. */
 import { describe, expect, it } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
 import { type Mark, serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../../src/site/operate/reset.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 async function putTickets(operator: OperatorFixture, count: number) {

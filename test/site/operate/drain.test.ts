@@ -1,8 +1,8 @@
 /** Creating and lifting drains exactly as shown, also if answers are lost. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/site/operate/drain.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;

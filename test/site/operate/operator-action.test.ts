@@ -1,6 +1,7 @@
 /** Actions of operators: the change and its audit record are written together, once, or not at all. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
   formatAuditTime,
   generateAuditId,
@@ -12,7 +13,6 @@ import {
   type OperatorAction,
   updateAuditOutcome,
 } from "../../../src/site/operate/operator-action.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");

@@ -1,5 +1,7 @@
 /** Which records expire, and what is deleted of them. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import { createHistoryKey } from "../../../fixtures/state/sample-snapshots.ts";
 import { formatAuditTime, parseAuditTime } from "../../../src/core/protocol/audit.ts";
 import {
   type DatedRecord,
@@ -8,8 +10,6 @@ import {
   type RetentionLimits,
   readExpired,
 } from "../../../src/site/operate/retention.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { createHistoryKey } from "../state/sample-snapshots.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;

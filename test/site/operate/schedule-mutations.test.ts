@@ -1,5 +1,6 @@
 /** Operations on schedules: each is one guarded transaction with its audit record, or nothing. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type Definition, formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../../src/schedule/errors.ts";
 import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";
@@ -14,7 +15,6 @@ import {
   buildResumeMutation,
   buildTriggerMutation,
 } from "../../../src/site/operate/schedule-mutations.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const HOUR = 3_600_000;

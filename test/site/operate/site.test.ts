@@ -1,5 +1,6 @@
 /** Changes of a site: guarded transactions apply what was shown, or nothing. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { parseGroupMembers, parseGroupSource } from "../../../src/core/fleet/groups.ts";
 import { parseResourceConfig } from "../../../src/core/fleet/resources.ts";
 import { parseAuditRecord } from "../../../src/core/protocol/audit.ts";
@@ -18,7 +19,6 @@ import {
   type SiteUpdate,
 } from "../../../src/site/operate/site.ts";
 import { readAllStoredSchedules } from "../../../src/site/operate/stored-schedules.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const groups = (members: Record<string, readonly string[] | undefined>): SiteChanges => ({

@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { clock } from "../../../fixtures/process/guarded-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import type { Clock } from "../../../src/core/base/clock.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../../src/site/output/output-directory.ts";
 import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../../src/site/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../../src/site/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../../src/site/output/output-record.ts";
-import { clock } from "../../core/process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
 /** What the disk needs for a file besides its content. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createTask } from "../../../fixtures/worker/handler-fixture.ts";
 import { EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
@@ -6,7 +7,6 @@ import { createMacros } from "../../../src/core/fleet/macros.ts";
 import { OldSchemaError } from "../../../src/core/protocol/schema.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { createLeasedHandler } from "../../../src/worker/handlers/leased-handler.ts";
-import { createTask } from "../handler-fixture.ts";
 
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 1_000, macros: {} });
 

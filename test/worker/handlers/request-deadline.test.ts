@@ -1,9 +1,9 @@
 /** When a request of a task is aborted, on a clock that the test advances. */
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { createTask } from "../../../fixtures/worker/handler-fixture.ts";
 import { TaskLost } from "../../../src/worker/handler.ts";
 import { RequestDeadline } from "../../../src/worker/handlers/http-handler.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { createTask } from "../handler-fixture.ts";
 
 const HOUR = 3_600_000;
 

@@ -6,12 +6,18 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import {
+  MINUTE,
+  returnOk,
+  SettableClock,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
 import { waitForAbort } from "../../../src/core/base/wait.ts";
 import { readMemberClocks } from "../../../src/core/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";
-import { MINUTE, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const isRefusal = ({ state }: { state: string }) => state === "refuses";
 

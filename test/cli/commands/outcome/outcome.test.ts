@@ -1,5 +1,6 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
+import { createIo } from "../../../../fixtures/cli/sample-commands.ts";
 import type { Call } from "../../../../src/cli/frame/command.ts";
 import type { DrainResult, PruneResult } from "../../../../src/cli/frame/outcome.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../../../../src/cli/frame/outcome.ts";
 import { printOutcome } from "../../../../src/cli/frame/print-outcome.ts";
 import { createMessagePrinter } from "../../../../src/cli/frame/store-command.ts";
-import { createIo } from "../samples.ts";
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
   return {

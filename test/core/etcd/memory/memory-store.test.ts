@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
 import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
-import { put, remove } from "../../protocol/claim-fixture.ts";
 import { testStoreContract } from "../contract/index.ts";
 
 testStoreContract("the memory store", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { getLossKind, SessionFixture } from "../../../../fixtures/etcd/session-fixture.ts";
+import { waitForPending } from "../../../../fixtures/manual-clock.ts";
 import { Session, SessionLost } from "../../../../src/core/etcd/session/session.ts";
-import { waitForPending } from "../manual-clock.ts";
-import { getLossKind, SessionFixture } from "../session-fixture.ts";
 
 /** Opens a session while the time passes that its calls need. */
 async function openSession(fixture: SessionFixture, ttl: number, within = 60_000): Promise<Session> {

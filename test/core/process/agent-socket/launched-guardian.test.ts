@@ -1,6 +1,20 @@
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createFolder, startAgent, type TestAgent } from "../../../../fixtures/process/agent-socket.ts";
+import { addon, encodeCall } from "../../../../fixtures/process/fake-launcher.ts";
+import {
+  clock,
+  createMark,
+  createOutput,
+  findGuardians,
+  isRoot,
+  killTogether,
+  listRemains,
+  startSleep,
+  waitForSleepers,
+} from "../../../../fixtures/process/guarded-processes.ts";
+import { launch } from "../../../../fixtures/process/launcher.ts";
 import { killProcess } from "../../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { EXIT } from "../../../../src/core/base/errors.ts";
@@ -17,20 +31,6 @@ import {
   GUARDIAN_REQUEST,
   WIRE_VERSION,
 } from "../../../../src/core/process/guarded-command/wire.ts";
-import {
-  clock,
-  createMark,
-  createOutput,
-  findGuardians,
-  isRoot,
-  killTogether,
-  listRemains,
-  startSleep,
-  waitForSleepers,
-} from "../helpers.ts";
-import { launch } from "../launcher-helpers.ts";
-import { addon, encodeCall } from "./fake-launcher.ts";
-import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
 
 const HELLO = encodeFrame(GUARDIAN_EVENT.hello, BigInt(Math.round(addon.readBootTime() * 1e6)), WIRE_VERSION);
 const encodePlace = (inner: number, outer: number, cgroup = "") =>

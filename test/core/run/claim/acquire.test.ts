@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { OTHER, put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { OTHER, put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 
 const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
 

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest";
+import { put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createPorts,
+  createRequest,
+  DB_KEY,
+  LOCK_KEY,
+  REQUESTS,
+  RUN,
+} from "../../../../fixtures/protocol/situations.ts";
 import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../../src/core/run/claim.ts";
 import { CallAttempts, type ClaimRequest } from "../../../../src/core/run/request.ts";
-import { put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,4 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { find, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
+import { createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
@@ -9,10 +13,6 @@ import { type ClaimAttempt, createClaimAttempt } from "../../../../src/core/run/
 import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../../src/core/run/request.ts";
 import { Successors } from "../../../../src/core/run/successors.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/claim-fixture.ts";
-import { keys } from "../../protocol/samples.ts";
-import { createPorts, REQUESTS } from "./situations.ts";
 
 const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
 

@@ -1,15 +1,15 @@
 /** A claim that is held without a command, with exact times. */
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
+import { createPorts, createRequest } from "../../../../fixtures/protocol/situations.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import type { Op, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { acquireClaim } from "../../../../src/core/run/held-claim.ts";
 import type { ClaimRequest } from "../../../../src/core/run/request.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { remove } from "../../protocol/claim-fixture.ts";
-import { keys } from "../../protocol/samples.ts";
-import { createPorts, createRequest } from "../claim/situations.ts";
 
 const [TTL, HORIZON, TERMINATION] = [10_000, 9_000, 2_000];
 

@@ -2,15 +2,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { listAudits, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../../fixtures/protocol/samples.ts";
+import { putKeys } from "../../../../fixtures/schedule/sample-schedules.ts";
+import {
+  createOutcomesKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../../fixtures/schedule/schedule-keys.ts";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import { createOutcomesKey, createScheduleKeys, createWorkerKey } from "../../../cli/views/schedules.ts";
-import { createTicket } from "../../../core/protocol/samples.ts";
-import { listAudits, readSchedule } from "../../support/read-keys.ts";
-import { putKeys } from "../../support/sample-schedules.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
 
 const cluster = TestCluster.startForFile();
