@@ -1,11 +1,11 @@
 /** Many schedules, changed in as few transactions as etcd accepts. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { AlreadyExistsError } from "../../../src/schedule/errors.ts";
 import { applyInParts } from "../../../src/site/operate/apply-in-parts.ts";
 import { buildImportMutation } from "../../../src/site/operate/import-schedules.ts";
 import { buildAddManyMutation } from "../../../src/site/operate/schedule-mutations.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", type: "x" };
