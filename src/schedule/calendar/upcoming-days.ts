@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
@@ -51,13 +52,12 @@ export function listUpcoming(
 
 /**
  * Lists the next excluded days of a schedule on which it would be due, with the reason: `2026-12-25 (holidays)`.
- * @param from  ms since the epoch
  * @param horizon  days to search
  */
 export function listExcludedDays(
   fields: PlannedFields,
   calendars: Calendars,
-  from: number,
+  from: WallTime,
   horizon: number,
 ): string[] {
   const rule = buildDayRule(fields, calendars);

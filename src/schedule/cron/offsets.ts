@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
@@ -40,10 +41,9 @@ export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undef
 /**
  * Returns the offset of a zone from UTC.
  * @param zone a name that `checkZone` accepts
- * @param at ms since the epoch
  * @returns ms; positive east of Greenwich
  */
-export function getZoneOffset(zone: string, at: number): number {
+export function getZoneOffset(zone: string, at: WallTime): number {
   return findOffsetPeriod(zone, at)?.offset ?? 0;
 }
 

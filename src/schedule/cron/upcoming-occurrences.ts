@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../core/base/duration.ts";
 import { countTimes } from "../plan-times.ts";
 import type { WallPlan } from "./cron.ts";
@@ -28,13 +29,13 @@ const MAX_LISTED_TIMES = 3;
 
 /**
  * Returns the next occurrences, with the effects of clock changes.
- * @param after ms since the epoch; the first occurrence is later
+ * @param after the first occurrence is later
  * @param count maximum number; there may be fewer
  */
 export function listUpcomingOccurrences(
   cron: WallPlan,
   zone: string,
-  after: number,
+  after: WallTime,
   count: number,
 ): UpcomingOccurrence[] {
   const found: UpcomingOccurrence[] = [];
@@ -142,11 +143,10 @@ const MAX_SEARCH_MS = 36_525 * DAY_MS;
  * fires the first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
- * @param after ms since the epoch
- * @returns ms since the epoch, always later than `after`, a whole second of the wall clock; undefined if there is no
+ * @returns always later than `after`, a whole second of the wall clock; undefined if there is no
  *   occurrence within 100 years because it falls into a gap every year
  */
-export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number): number | undefined {
+export function findOccurrenceAfter(cron: WallPlan, zone: string, after: WallTime): WallTime | undefined {
   return findOccurrenceFrom(cron, zone, Math.floor(after) + 1);
 }
 
@@ -209,14 +209,14 @@ function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | 
 }
 
 /**
- * Counts the occurrences after one instant and up to another, both ms since the epoch.
+ * Counts the occurrences after one instant and up to another.
  * @param most limit of the count
  */
 export function countOccurrences(
   cron: WallPlan,
   zone: string,
-  after: number,
-  until: number,
+  after: WallTime,
+  until: WallTime,
   most: number,
 ): number {
   if (cron.seconds !== undefined)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
 import { guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
@@ -41,10 +42,9 @@ export interface ScheduleMutation {
   readonly expectsNone?: true;
   /**
    * Returns the changes to apply.
-   * @param now wall clock, ms since the epoch
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
-  decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
+  decide(stored: ScheduleReadResult, now: WallTime): readonly PlannedChange[];
   /** Returns the mutation of some of the schedules. Absent if `decide` finds in etcd what is done. */
   narrow?(ids: ReadonlySet<string>): ScheduleMutation;
   /** Returns the outcome for the audit record. */
@@ -291,7 +291,7 @@ export function hasChainChange(changes: readonly PlannedChange[]): boolean {
 export function linkChains(
   changes: readonly PlannedChange[],
   stored: ScheduleReadResult,
-  now: number,
+  now: WallTime,
 ): PlannedChange[] {
   const before = buildGraph(stored);
   const after = new Map(before);
@@ -381,7 +381,7 @@ function formatCycle(ids: readonly string[]): string {
 function setSuccessors(
   change: PlannedChange,
   successors: readonly string[] | undefined,
-  now: number,
+  now: WallTime,
   calendars: Calendars,
 ): PlannedChange | undefined {
   const { before, isDeleted } = change;

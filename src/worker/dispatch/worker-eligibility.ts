@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { findMembership, listHostGroups } from "../../core/fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
@@ -33,11 +34,8 @@ export class WorkerEligibility {
     this.#groups.clear();
   }
 
-  /**
-   * Returns why a host must not claim anything; undefined if it may.
-   * @param wall ms since the epoch
-   */
-  findDrainReason(wall: number, host = this.#host): string | undefined {
+  /** Returns why a host must not claim anything; undefined if it may. */
+  findDrainReason(wall: WallTime, host = this.#host): string | undefined {
     const { drains, groups } = this.#cache;
     if (drains.size === 0) return undefined;
     const own = this.#groups.get(host) ?? listHostGroups(groups, host);
@@ -68,7 +66,7 @@ export class WorkerEligibility {
    * Lists the workers that can run a schedule and come before this one for it. Those of a serial queue have one order: else several
    * workers would claim what can only run one after the other.
    */
-  listWorkersBefore({ id, host, definition }: CachedSchedule, wall: number): readonly string[] {
+  listWorkersBefore({ id, host, definition }: CachedSchedule, wall: WallTime): readonly string[] {
     if (definition === undefined) return [];
     const capable = this.#findCapableWorkers(id, definition, wall);
     const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
@@ -76,7 +74,7 @@ export class WorkerEligibility {
   }
 
   /** Returns whether other workers can run a schedule. */
-  hasRivals({ id, definition }: CachedSchedule, wall: number): boolean {
+  hasRivals({ id, definition }: CachedSchedule, wall: WallTime): boolean {
     const capable = definition === undefined ? [] : this.#findCapableWorkers(id, definition, wall);
     return capable.some((one) => one !== this.#worker);
   }
@@ -85,7 +83,7 @@ export class WorkerEligibility {
    * Returns the workers that can run a schedule. A drain that expires does not clear the cache: until the next change,
    * other workers rank before those of its hosts, and claims may come a second later.
    */
-  #findCapableWorkers(id: string, definition: Definition, wall: number): readonly string[] {
+  #findCapableWorkers(id: string, definition: Definition, wall: WallTime): readonly string[] {
     const kind = `${definition.command === undefined ? getScheduleType(id, definition) : "\0"}\0${definition.group ?? ""}`;
     let capable = this.#peers.get(kind);
     if (capable === undefined) {

@@ -10,6 +10,7 @@ import {
 import { buildHostRows } from "../../../src/cli/views/hosts.ts";
 import { Tables } from "../../../src/console/data/console-table.ts";
 import { TabCounter } from "../../../src/console/data/tab-counter.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
 
 const ALL = { filter: "", order: undefined };
@@ -51,7 +52,7 @@ test("the tab of hosts counts its rows", () => {
   ]);
   const rows = buildHostRows(snapshot, buildViewContext(snapshot, NOW));
   expect(rows).toHaveLength(4);
-  expect(new TabCounter(() => 0).countTabs(snapshot, NOW).hosts).toBe(4);
+  expect(new TabCounter(() => toMonotonicTime(0)).countTabs(snapshot, NOW).hosts).toBe(4);
 });
 
 test("a panel has tables of its own, and forgets a large one when another panel is shown", () => {

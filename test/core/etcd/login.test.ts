@@ -47,7 +47,7 @@ describe("a login", () => {
       if (rpc === "authenticate") {
         const { password } = request as { password: string };
         const answer = (token = `${endpoint} knows ${password}`) => resolve({ token });
-        asked.push({ at: clock.now(), member: endpoint, password, options, answer, fail: reject });
+        asked.push({ at: clock.elapsed, member: endpoint, password, options, answer, fail: reject });
       }
       return promise;
     },

@@ -289,6 +289,17 @@ test("at a terminal, a Node that is too old is reported before it is started", (
   });
 });
 
+test("a USR1 that arrives before Node is started does not end the launcher, and waits for signalbox", () => {
+  const node = createNodeFolder(`#!/bin/sh
+[ "$2" != --version ] || kill -USR1 $PPID
+[ "$2" = --version ] || exec grep ^ShdPnd /proc/self/status
+`);
+  const env = { PATH: `${node}:${process.env.PATH}` };
+  const words = ["-qec", `${installLauncher()} ls`, "/dev/null"]; // at a terminal, it asks Node for its version
+  const { status, stdout } = spawnSync("script", words, { env, encoding: "utf8" });
+  expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: "ShdPnd:\t0000000000000200" });
+});
+
 test("the program of a clone starts the clone's Node, by a link and whatever Node is in the PATH", () => {
   const link = join(createFolder(), "signalbox");
   symlinkSync(join(dirname(BUNDLE), "signalbox"), link);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SettableClock } from "../../../fixtures/worker/worker-fixture.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import type { Random } from "../../../src/core/base/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
@@ -91,7 +92,7 @@ describe("the load of a host", () => {
       return name === "load" ? 3 : 2;
     };
     const measureLoad = createLoadMeter(measure, {
-      now: () => now,
+      now: () => toMonotonicTime(now),
       getWallTime: () => 0,
       sleep: async () => {},
     });

@@ -1,3 +1,11 @@
+import {
+  addMs,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+  subtractTime,
+} from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
 import { isUnavailable } from "../../../core/etcd/retry.ts";
@@ -38,8 +46,8 @@ interface DrainWaitRequest {
   target: DrainTarget;
   /** The holders when the drain was written. The watcher reads them again at once. */
   holders: readonly Claim[];
-  /** Time of the clock's `now()`, in ms; undefined waits without a limit. */
-  deadline?: number | undefined;
+  /** Undefined waits without a limit. */
+  deadline?: MonotonicTime | undefined;
   /** Runs to ignore: when only these remain, the result is `timeout`. */
   spared?: ReadonlySet<string>;
 }
@@ -69,10 +77,10 @@ class DrainWatcher {
   #held = new Set<string>();
   /** The number of holders in the last report, and its time. */
   #told = -1;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldAt = LONG_AGO;
   #isAway = false;
   /** When a vanished ticket or task was first seen, by the key of its mark or its run: reading of the clock, ms. */
-  readonly #vanishedSince = new Map<string, number>();
+  readonly #vanishedSince = new Map<string, MonotonicTime>();
 
   constructor(context: CommandContext, waiting: DrainWaitRequest) {
     this.#context = context;
@@ -163,10 +171,10 @@ class DrainWatcher {
   }
 
   /**
-   * Measures until when the command of a holder may be running, in ms from now: if all its tickets have vanished, or the
+   * Measures for how long the command of a holder may still be running: if all its tickets have vanished, or the
    * running key of its task, for their time to live from when that was seen.
    */
-  #measureTimeToEnd(claim: Claim): number {
+  #measureTimeToEnd(claim: Claim): Millis {
     const now = this.#context.clock.now();
     const { run, lost } = claim;
     const held = lost === undefined ? listHeldEntries(claim) : [{ key: run, vanished: lost }];
@@ -174,7 +182,7 @@ class DrainWatcher {
       if (vanished === undefined) return Number.POSITIVE_INFINITY;
       const since = this.#vanishedSince.get(key) ?? now;
       this.#vanishedSince.set(key, since);
-      return since + vanished.ttl * 1000 - now;
+      return subtractTime(addMs(since, vanished.ttl * 1000), now);
     });
     return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
   }
@@ -187,7 +195,10 @@ class DrainWatcher {
 
   /** Reports the remaining holders, but not each of thousands. */
   #reportRemaining(): void {
-    if (this.#context.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > MAX_TICKETS_TOLD_AT_ONCE)
+    if (
+      subtractTime(this.#context.clock.now(), this.#toldAt) < TELL_EVERY &&
+      this.#held.size > MAX_TICKETS_TOLD_AT_ONCE
+    )
       return;
     const remaining = this.#listRemaining();
     if (remaining.length !== this.#told) this.#reportHolders(remaining);
@@ -205,7 +216,7 @@ class DrainWatcher {
   }
 
   /** Replaces the alarm that was set before. */
-  #setAlarm(ms: number): void {
+  #setAlarm(ms: Millis): void {
     this.#timer.abort(NO_LONGER_NEEDED);
     if (!Number.isFinite(ms)) return;
     this.#timer = new AbortController();
@@ -214,8 +225,8 @@ class DrainWatcher {
     this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
   }
 
-  #computeTimeLeft(): number {
-    return (this.#waiting.deadline ?? Number.POSITIVE_INFINITY) - this.#context.clock.now();
+  #computeTimeLeft(): Millis {
+    return subtractTime(this.#waiting.deadline ?? NEVER, this.#context.clock.now());
   }
 }
 
@@ -254,9 +265,9 @@ export async function waitForDrain(
   const { clock, printMessage } = context;
   const { reset, timeout } = context.flags;
   const start = clock.now();
-  const formatElapsed = () => formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const formatElapsed = () => formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
   try {
-    const deadline = timeout === undefined ? undefined : start + timeout;
+    const deadline = timeout === undefined ? undefined : addMs(start, timeout);
     let result = await new DrainWatcher(context, { target, deadline, holders }).run();
     let asked = 0;
     if (result.kind === "timeout" && reset) {

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { ConfigError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
@@ -158,7 +159,7 @@ function listReplaced({ active }: DrainPlan): string[] {
 }
 
 /** @param wall  as in `formatDrainExtent` */
-function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: number | undefined): string[] {
+function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: WallTime | undefined): string[] {
   const { context, snapshot, target, extent } = plan;
   const others = findOtherDrains(snapshot, target, context.clock.getWallTime());
   return [
@@ -264,7 +265,7 @@ function describeGroupChanges(before: Snapshot, after: Snapshot): string[] {
 function findShownHolders(
   { context, snapshot, target }: DrainPlan,
   seen: Snapshot | undefined,
-  wall: number,
+  wall: WallTime,
 ): ReadonlySet<string> | undefined {
   const shown = seen ?? (context.flags.yes ? undefined : snapshot);
   return shown && new Set(computeDrainExtent(shown, target, wall).holders.map(({ run }) => run));

@@ -1,3 +1,4 @@
+import { addMs, subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
@@ -241,10 +242,10 @@ async function waitForEnd(
   const { clock, signal } = context;
   const { force, timeout } = context.flags;
   const start = clock.now();
-  const deadline = timeout === undefined ? undefined : start + timeout;
+  const deadline = timeout === undefined ? undefined : addMs(start, timeout);
   const onEvent = (news: DepartureEvent) => reportNews(context, news);
   const left = (await waitUntilGone(context, entries, { signal, deadline, onEvent })).length;
-  const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const took = formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
   const ended = force ? "removed by force" : `ended after ${took}`;
   if (receipt?.kind === "done")
     await updateAuditOutcome(context, receipt.record, left > 0 ? `${left} not ended after ${took}` : ended);
@@ -365,7 +366,7 @@ function describeNextChanges(
   before: Snapshot,
   ends: readonly QueueEntry[],
   after: Snapshot,
-  wall: number,
+  wall: WallTime,
 ): string[] {
   const shown = findNextEntries(ended, before, wall);
   if (shown.length === 0) return [];
@@ -379,7 +380,7 @@ function describeNextChanges(
 }
 
 /** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
-function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: number): QueueEntry[] {
+function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: WallTime): QueueEntry[] {
   const runs = new Set(ended.map(({ run }) => run));
   const { next } = previewEviction(snapshot, runs, wall);
   return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);

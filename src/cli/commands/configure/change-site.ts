@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import { evaluateUnits } from "../../../core/fleet/arithmetic.ts";
 import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../../core/fleet/configuration.ts";
@@ -308,7 +309,7 @@ function createSiteOutcome(
 }
 
 /** Lists what is changed and what that affects, for people. @param wall  as in `formatAffectedRuns` */
-function listLines(prepared: PreparedSite, wall: number | undefined): string[] {
+function listLines(prepared: PreparedSite, wall: WallTime | undefined): string[] {
   return [
     ...listChanges(prepared),
     ...listDeletedOwners(prepared),

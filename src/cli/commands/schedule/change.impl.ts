@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
 import { canonicalizeHost, quoteText } from "../../../core/base/text.ts";
@@ -225,7 +226,7 @@ function readPlannedTimes(
   flags: ScheduleEditFlags,
   cron: string | undefined,
   zone: string,
-  now: number,
+  now: WallTime,
 ): { times: CronText | undefined; first: FirstOccurrenceOptions } {
   const [start, at] = [flags.start?.(zone, now), flags.at?.(zone, now)];
   // From the whole second before: the first run of an interval comes when it has passed once.
@@ -401,7 +402,7 @@ export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger
   });
 });
 
-/** Returns the values of `--dead`, with times in ms since the epoch. */
+/** Returns the values of `--dead`, with times. */
 function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
   return flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime()).at));
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
 import { ConfigError, SignalboxError } from "../../../core/base/errors.ts";
 import { hash } from "../../../core/base/hash.ts";
@@ -40,8 +41,7 @@ export interface CrontabImportOptions {
   sudo: boolean;
   catchup: Catchup;
   overlap: Overlap;
-  /** Wall clock, ms since the epoch. */
-  now: number;
+  now: WallTime;
 }
 
 interface ConvertedCrontab {
@@ -140,7 +140,7 @@ function toMailHook(to = ""): string | undefined {
 }
 
 /** Notes where cron fires at other times than signalbox. */
-function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): LineRemark[] {
+function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: WallTime): LineRemark[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return [];
   return plan.crons.filter(isCron).flatMap((one) =>

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { canonicalizeHost } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
@@ -232,7 +233,12 @@ async function addPastUses(context: CommandContext, snapshot: Snapshot, name: st
 const USE_STEPS = 24;
 
 /** Describes the use of a resource as JSON. */
-function describeUse(snapshot: Snapshot, name: string, entries: readonly QueueEntry[], wall: number): object {
+function describeUse(
+  snapshot: Snapshot,
+  name: string,
+  entries: readonly QueueEntry[],
+  wall: WallTime,
+): object {
   const history = findPastUses(snapshot, name);
   const span = findUseSpan(history, wall);
   const { steps: held, waiting, peak, average } = computeResourceUse(history, entries, span, USE_STEPS);

@@ -39,7 +39,7 @@ describe("failover", () => {
     const outcome = failover.run(
       (member, options) => {
         const { promise, resolve, reject } = Promise.withResolvers<string>();
-        calls.push({ member: member.endpoint, at: clock.now(), ...options, answer: resolve, fail: reject });
+        calls.push({ member: member.endpoint, at: clock.elapsed, ...options, answer: resolve, fail: reject });
         return promise;
       },
       signal,

@@ -7,6 +7,7 @@ import { addon, encodeCall, encodeHead } from "../../../../fixtures/process/fake
 import { isRoot } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { decodeArgument } from "../../../../src/core/base/bytes.ts";
+import { addMs } from "../../../../src/core/base/clock.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../../src/core/process/agent-socket/wire.ts";
 import {
   BLOCK_MAX,
@@ -67,8 +68,8 @@ describe("a call", () => {
   const BYTES = Buffer.from("a\xff", "latin1");
   test.each([
     ["another process id", { pid: 1 }, "another pid namespace"],
-    ["another boot clock", { bootTime: addon.readBootTime() + 60_000 }, "another time namespace"],
-    ["an earlier boot clock", { bootTime: addon.readBootTime() - 60_000 }, "another time namespace"],
+    ["another boot clock", { bootTime: addMs(addon.readBootTime(), 60_000) }, "another time namespace"],
+    ["an earlier boot clock", { bootTime: addMs(addon.readBootTime(), -60_000) }, "another time namespace"],
     ["another version", { version: 2n }, "version 2, not 1"],
     ["an unknown state", { state: 3n }, "no state 3"],
     ["a negative state", { state: -1n }, "no state -1"],

@@ -9,6 +9,7 @@ import {
   REQUESTS,
   RUN,
 } from "../../../../fixtures/protocol/situations.ts";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../../src/core/run/claim.ts";
 import { CallAttempts, type ClaimRequest } from "../../../../src/core/run/request.ts";
@@ -19,7 +20,7 @@ const NEVER = new AbortController().signal;
 async function setUp(tickets: Record<string, "held" | "waiting" | "grace">, isSessionGone = false) {
   const ports = createPorts();
   const own = createOwnSessions(ports);
-  const opened = await own.open({ run: RUN, ttl: 30 }, 1_000, NEVER);
+  const opened = await own.open({ run: RUN, ttl: 30 }, toMonotonicTime(1_000), NEVER);
   const { session } = opened;
   for (const [key, state] of Object.entries(tickets)) {
     const value = serializeTicket(createTicket({ run: RUN, state, grantedAt: 5 }));

@@ -11,6 +11,7 @@ import {
   REQUESTS,
   RUN,
 } from "../../../../fixtures/protocol/situations.ts";
+import { subtractTime } from "../../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
@@ -188,7 +189,7 @@ describe("a start waits for the horizon", () => {
   ])("%s", async (_, left, happen, isOver, expected) => {
     const held = await setUp();
     const leave = new AbortController();
-    await held.clock.advance(held.watch.getTermTime() - left);
+    await held.clock.advance(subtractTime(held.watch.getTermTime(), held.clock.now()) - left);
     let outcome: string = "waits";
     const settle = (error?: Error) => {
       outcome = error?.constructor.name ?? "starts";
