@@ -293,7 +293,7 @@ describe("--foreground", () => {
     const running = startForeground("signal", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done");
     await running.waitForOutput("up");
     killProcess(running.pid, "SIGTERM");
-    expect(await running.ended).toMatchObject({ code: 9 });
+    expect(await running.ended).toExit(9);
   });
 
   test.each([

@@ -55,7 +55,7 @@ export class EventLog implements EventList {
   }
 
   /** Adds a change of a row that the user watches. */
-  addWatched(text: string, at: number): void {
+  addWatched(text: string, at: WallTime): void {
     this.#add([{ at, kind: "watched", words: [text], subject: undefined, tone: "held" }]);
   }
 
@@ -96,7 +96,7 @@ export function listEarlierEvents(snapshot: Snapshot, wall: WallTime): SnapshotE
   return events.reverse().slice(0, MAX_FIRST_EVENTS);
 }
 
-function pickNewest<T extends { at: number }>(items: T[]): T[] {
+function pickNewest<T extends { at: WallTime }>(items: T[]): T[] {
   return items.sort((a, b) => b.at - a.at).slice(0, MAX_FIRST_EVENTS);
 }
 
@@ -131,7 +131,7 @@ export function listEventsBetween(before: Snapshot, after: Snapshot, span: Event
 
 interface TimedDraft {
   draft: EventDraft;
-  at: number;
+  at: WallTime;
 }
 
 function sortDrafts(drafts: readonly EventDraft[], { from, to }: EventSpan): TimedDraft[] {
@@ -155,7 +155,7 @@ function toEvent({ draft, at }: TimedDraft): SnapshotEvent {
   return { at, kind, words: draft.formatWords(at), subject, ...(host !== undefined && { host }), tone };
 }
 
-function buildMoreEvent(count: number, at: number): SnapshotEvent {
+function buildMoreEvent(count: number, at: WallTime): SnapshotEvent {
   const text = `and ${count.toLocaleString("en-US")} more changes before`;
   return { at, kind: "more", words: [text], subject: undefined, tone: "quiet" };
 }

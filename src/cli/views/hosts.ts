@@ -354,7 +354,7 @@ export function computeHostActivity(
     activities.set(name, activity);
     return activity;
   });
-  const addInstant = (host: string, at: number) => {
+  const addInstant = (host: string, at: WallTime) => {
     if (at <= 0) return;
     const activity = getActivity(host);
     activity.writtenAt = Math.max(at, activity.writtenAt ?? 0);

@@ -94,7 +94,7 @@ interface Failure {
 }
 
 /** What is known about etcd, as observe/etcd-health.ts reports it. */
-export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: number; error: Error };
+export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: WallTime; error: Error };
 
 interface EtcdAnswer {
   kind: "answer";
@@ -328,7 +328,7 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
 export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
   const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
   const failures = Array.from({ length: buckets }, () => 0);
-  const addFailure = (at: number) => {
+  const addFailure = (at: WallTime) => {
     const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
     if (failures[bucket] !== undefined) failures[bucket] += 1;
   };
@@ -380,10 +380,10 @@ function readClaimTimes(entries: readonly QueueEntry[]): ClaimTimes {
   };
 }
 
-/** When an occurrence began and ended, ms since the epoch. */
+/** When an occurrence began and ended. */
 interface TaskTimes {
-  from: number;
-  until?: number;
+  from: WallTime;
+  until?: WallTime;
   hasFailed?: boolean;
 }
 

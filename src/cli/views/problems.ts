@@ -280,7 +280,7 @@ function findEntriesBefore(
   entries: readonly QueueEntry[],
   instant: (ticket: Ticket) => number | undefined,
   before: number,
-): { entry: QueueEntry; since: number }[] {
+): { entry: QueueEntry; since: WallTime }[] {
   return entries.flatMap((entry) => {
     const since = entry.ticket && instant(entry.ticket);
     return since === undefined || since >= before ? [] : [{ entry, since }];

@@ -429,8 +429,8 @@ interface QueueRow {
 interface TemplateSum {
   hosts: number;
   waiting: number;
-  /** When the longest wait began, ms since the epoch. */
-  since: number | undefined;
+  /** When the longest wait began. */
+  since: WallTime | undefined;
 }
 
 /** What a row depends on, besides its queue. */

@@ -1,7 +1,14 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { addMs, LONG_AGO, type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import {
+  addMs,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
@@ -28,11 +35,11 @@ export interface ShownData {
 /** A past moment, and how exactly it is known. */
 export interface PastMoment {
   revision: bigint;
-  /** The time that the screen is about, ms since the epoch. */
-  at: number;
+  /** The time that the screen is about. */
+  at: WallTime;
   /** Times of the last change before it, and of the first one after it, as far as they are known. */
-  from: number | undefined;
-  until: number | undefined;
+  from: WallTime | undefined;
+  until: WallTime | undefined;
 }
 
 /** Whether the displayed data can be trusted. */
@@ -42,8 +49,8 @@ export interface ConnectionState {
    * data last read stays. `refused`: etcd answers, but does not allow reading. `past`: the data is that of a past time.
    */
   kind: "opening" | "live" | "away" | "refused" | "past";
-  /** Start of this state, wall clock, ms since the epoch. */
-  since: number;
+  /** Start of this state. */
+  since: WallTime;
   /** The error from etcd or the network, if the state is not live. */
   fault: string | undefined;
 }
@@ -94,7 +101,7 @@ export class LiveView implements ShownData {
   #etcdFaults: Snapshot["etcdFaults"];
   #streamState: ConnectionState;
   /** Set while requests fail. */
-  #silence: { since: number; error: Error } | undefined;
+  #silence: { since: WallTime; error: Error } | undefined;
   #clusterHealth: ClusterHealth | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the last answered request was sent. */

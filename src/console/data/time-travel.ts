@@ -114,7 +114,7 @@ export class TimeTravel {
     return new PastView(builder.getSnapshot(), moment);
   }
 
-  async #findTime(at: number, signal: AbortSignal): Promise<PastMoment> {
+  async #findTime(at: WallTime, signal: AbortSignal): Promise<PastMoment> {
     const found = await findRevisionAt(this.#context, at, signal);
     if (found.kind === "tooOld") throw new TravelRefusal(describeTooOld(formatInstant(at), found.oldest));
     const { revision, from, until } = found;
@@ -213,7 +213,7 @@ function nameKey(keys: Keys, key: string): string {
 }
 
 /** The destination of time travel: a time, or a revision of etcd. */
-type PastTarget = { at: number } | { revision: bigint };
+type PastTarget = { at: WallTime } | { revision: bigint };
 
 const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
 
@@ -249,7 +249,7 @@ function parseSpan(text: string, now: WallTime): number | undefined {
 }
 
 /** Formats a time: `03:00:02Z`, with the day if it is not that of `now`. */
-export function formatPastTime(at: number, now: WallTime): string {
+export function formatPastTime(at: WallTime, now: WallTime): string {
   const [text, today] = [formatInstant(at), formatInstant(now)];
   return text.slice(0, 10) === today.slice(0, 10) ? text.slice(11) : text;
 }

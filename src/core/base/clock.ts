@@ -13,10 +13,12 @@ export type Millis = NumberOf<"ms">;
 export type Seconds = NumberOf<"s">;
 /** An instant of the wall clock, in ms since the epoch. It may jump, so it is for people and for what they plan. */
 export type WallTime = NumberOf<"wall">;
+/** What the clocks of a time zone show, in ms since they showed 1970-01-01 00:00. It may be shown twice, or never. */
+export type LocalTime = NumberOf<"local">;
 
 /**
- * An instant of the `Clock` of this process, in ms from an arbitrary origin. It never goes back, and also runs while the
- * machine is suspended. Deadlines are such instants.
+ * An instant of the `Clock` of this process: boot time from an arbitrary origin, in ms. It never goes back, and also runs
+ * while the machine is suspended. Deadlines are such instants.
  */
 export interface MonotonicTime {
   readonly [monotonic]: never;

@@ -240,7 +240,7 @@ export class WireCodec<B> {
         return {
           request_put: {
             key: this.#encodeKey(op.key),
-            value: op.binaryValue ? this.#encodeKey(op.value) : this.#bytes.fromText(op.value),
+            value: this.#bytes.fromText(op.value),
             lease: op.session?.toString(),
             ignore_lease: op.keepSession,
           },

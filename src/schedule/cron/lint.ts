@@ -58,7 +58,7 @@ export function lintCron(text: CronText, zone: string, now: WallTime): readonly 
 
 const LEVEL_RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
-function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
+function lintParsed(plan: Plan, zone: string, now: WallTime): LintFinding[] {
   if (plan.kind !== "cron") return [];
   return plan.crons.flatMap((cron) => [
     ...(isCron(cron) ? lintFields(cron) : []),
@@ -300,7 +300,7 @@ function listClockEffects(cron: WallPlan, zone: string, now: WallTime): ClockEff
 }
 
 /** Returns the periods that begin with a clock change, within a year. */
-function listClockChanges(zone: string, now: number): OffsetPeriod[] {
+function listClockChanges(zone: string, now: WallTime): OffsetPeriod[] {
   const changes: OffsetPeriod[] = [];
   let period = findOffsetPeriod(zone, now);
   while (period !== undefined && period.start < now + LEAP_YEAR_MS) {

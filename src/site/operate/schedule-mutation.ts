@@ -138,7 +138,7 @@ export async function applyMutation(
   }
   throw new SignalboxError(
     EXIT.changed,
-    "nothing was done: other clients changed these schedules at the same time; try again",
+    "nothing was changed: other clients changed these schedules at the same time; try again",
   );
 }
 

@@ -452,7 +452,7 @@ function checkOwners(
   if (others.length === 0) return;
   const more = others.length > MAX_NAMED_CHANGES ? ` and ${others.length - MAX_NAMED_CHANGES} more` : "";
   throw new ConfigError(
-    `${others.slice(0, MAX_NAMED_CHANGES).join("; ")}${more}; nothing was done. ${remedy}`,
+    `${others.slice(0, MAX_NAMED_CHANGES).join("; ")}${more}; nothing was changed. ${remedy}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { put, write } from "../../../fixtures/etcd/store-calls.ts";
 import { ManualClock } from "../../../fixtures/manual-clock.ts";
 import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
 import type { AgentPorts } from "../../../src/agent/fence.ts";
@@ -8,7 +9,6 @@ import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import type { SessionProof } from "../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
-import { put, write } from "../../core/etcd/contract/index.ts";
 
 export const HOST = "web1.example.com";
 export const TTL = 30;

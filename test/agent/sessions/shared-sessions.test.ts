@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { write } from "../../../fixtures/etcd/store-calls.ts";
 import { put } from "../../../fixtures/protocol/claim-fixture.ts";
 import { keys } from "../../../fixtures/protocol/samples.ts";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
@@ -7,7 +8,6 @@ import { SessionLost } from "../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
-import { write } from "../../core/etcd/contract/index.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 
 const open = (agent: SharedSessions, run: string, ttl = TTL) =>

@@ -24,7 +24,7 @@ const createDryRun = (verdict: RunnerRecord["verdict"], exitCode = 0) => ({
   ...createOutcome({ flags: {} }, createEviction(verdict), {
     messages: ["ends a"],
     notes: ["a note"],
-    repeat: "signalbox reset lock x --yes",
+    repeat: "--expect-revision 100 --yes",
   }),
   exitCode,
 });

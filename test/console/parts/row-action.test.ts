@@ -27,7 +27,7 @@ function buildWords(id: RowCommandId, subject: string | undefined) {
 describe("a command on a row", () => {
   it.each<[RowCommandId, string, readonly string[]]>([
     ["reset", "lock x", ["lock", "x"]],
-    ["reset", "run a of lock x", ["lock", "x", toRunId("a")]],
+    ["reset", "run a of lock x", ["run", toRunId("a")]],
     ["reset", "record 1 of lock x", ["lock", "x"]],
     ["reset", "run b of lock x", ["run", toRunId("b")]],
     ["drain", "ended 1 of lock x", ["lock", "x"]],

@@ -71,7 +71,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
     await run.waitForEvent("started");
     expect((await home.start("exit 0", {}, there).ended).code).toBe(0);
     writeFileSync(out.path, "");
-    expect((await run.ended).code).toBe(4);
+    expect(await run.ended).toExit(4);
   }
 
   test.each(NAMESPACES)("continues while others start in another $name namespace", ({ before }) =>
@@ -94,7 +94,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
       const { stderr } = await home.start("exit 0").ended;
       expect(stderr.toString()).toBe("");
       killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGCONT");
-      expect((await run.ended).code).toBe(137);
+      expect(await run.ended).toExit(137);
     },
   );
 });
@@ -124,7 +124,7 @@ describe.runIf(canCreateCgroups && process.arch === "x64")("the system calls of 
     const counter = [compileProgram("interrupt-call", folder), log, "0", "0", "count"];
     const run = launchRun(agent, ["true"], { before: [...home.before, ...counter] });
     await serveRun(await agent.accept(), "exit 0");
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
     return Number(readFileSync(log, "latin1"));
   }
 

@@ -58,7 +58,7 @@ describe.each(WAYS)("$name", ({ before }) => {
     const { outer, inner } = findGuardians(mark, run.pid);
     await waitUntilFindable(run, inner);
     killTogether(outer, inner);
-    expect((await run.ended).code).toBe(137);
+    expect(await run.ended).toExit(137);
     expect(daemon.find(), `the daemon ${pid}`).toBeUndefined();
   });
 

@@ -109,7 +109,7 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
       expect(Number(ended.a)).toBe(9);
       expect(listCommand(run.mark)).toEqual([]);
       connection.send(TO_LAUNCHER.end, 125n);
-      expect(await run.ended).toMatchObject({ code: 125 });
+      expect(await run.ended).toExit(125);
     },
   );
 
@@ -143,6 +143,6 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
     await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
     expect(listCommand(run.mark)).toEqual([]);
     connection.send(TO_LAUNCHER.end, 125n);
-    expect(await run.ended).toMatchObject({ code: 125 });
+    expect(await run.ended).toExit(125);
   });
 });

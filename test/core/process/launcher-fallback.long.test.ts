@@ -178,7 +178,7 @@ test("with always, an agent that answers late serves the run: nothing else would
   const connection = await agent.accept();
   await pause(11_000); // without always, a run falls back after three seconds
   await serveRun(connection, "exit 0");
-  expect(await run.ended).toMatchObject({ code: 0 });
+  expect(await run.ended).toExit(0);
 });
 
 test("an agent that never answers, and one that does not even read", async () => {

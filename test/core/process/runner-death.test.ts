@@ -84,7 +84,7 @@ async function testFrozen(): Promise<void> {
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   killProcess(run.pid, "SIGCONT");
-  expect((await run.ended).code).toBe(137);
+  expect(await run.ended).toExit(137);
 }
 
 test("a START whose deadline has passed starts nothing", async () => {
@@ -111,6 +111,6 @@ test("an unfrozen runner hears how its command ended", async () => {
   await waitUntilDead(mark, SOON, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
   killProcess(run.pid, "SIGCONT");
-  expect((await run.ended).code).toBe(143);
+  expect(await run.ended).toExit(143);
   await waitUntilDead(mark, SOON);
 });

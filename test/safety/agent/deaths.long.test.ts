@@ -13,8 +13,8 @@ const cluster = TestCluster.startForFile();
 /** A job that only SIGKILL ends, and one that waits for its lock. */
 async function startTwo(host: HostAgent) {
   const { jobs } = host;
-  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
-  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  const first = await jobs.startAndWait("first", "--lock x", { hold: ["stubborn"] });
+  const second = await jobs.startWaiter("second", "--lock x --wait");
   return { first, second };
 }
 
@@ -93,7 +93,7 @@ test("a launcher killed while it waits leaves its place", async () => {
   const host = await HostAgent.start(cluster);
   const { namespace } = host;
   const { first, second } = await startTwo(host);
-  const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });
+  const third = await namespace.jobs.startWaiter("third", "--lock x --wait");
   second.kill("SIGKILL");
   await namespace.jobs.waitForTickets("second", "waiting", 0);
   first.kill("SIGTERM");

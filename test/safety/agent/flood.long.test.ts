@@ -122,10 +122,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
         SIGNALBOX_AGENT_ALLOW: String(ALLOWED),
       });
       const { jobs } = host;
-      const other = await jobs.startHolder({
-        name: "other",
-        options: "--lock x",
-      });
+      const other = await jobs.startHolder("other", "--lock x");
       const { progress, stop } = startFlood(FLOOD, ALLOWED, host);
       const describeFlood = { describe: () => JSON.stringify(progress) };
       await waitUntil("a thousand calls", () => progress.accepted >= CALLS, describeFlood);

@@ -39,10 +39,10 @@ async function restore(backup: string): Promise<void> {
 test("a run whose ticket is newer than the backup says so, and queues again", async () => {
   const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
   const { jobs, namespace } = host;
-  const first = await jobs.startHolder({ name: "first", options: "--lock x" });
+  const first = await jobs.startHolder("first", "--lock x");
   const backup = join(host.folder, "backup.db");
   await etcd.members[0]?.runEtcdctl("snapshot", "save", backup);
-  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  const second = await jobs.startWaiter("second", "--lock x --wait");
   await restore(backup);
   await second.waitForOutput(
     "etcd was restored from a backup, which is older than this wait: queueing again",

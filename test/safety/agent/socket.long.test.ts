@@ -17,7 +17,7 @@ const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-gr
 
 /** Starts a job that ends when it is told to finish. */
 const startJob = ({ namespace }: HostAgent, options: readonly string[] = []) =>
-  namespace.jobs.startHolder({ name: "job", options: ["--lock", "x", ...options] });
+  namespace.jobs.startHolder("job", ["--lock", "x", ...options]);
 
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
   host.namespace.run(["--lock", "y", ...flags], "true", options);

@@ -283,10 +283,7 @@ describe.concurrent("while nothing was read yet", () => {
 
   test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {
     const console = await openConsole(namespace, { shows: "signalbox run --lock hello -- sleep 60" });
-    await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock x",
-    });
+    await namespace.jobs.startHolder("run", "--lock x");
     await console.waitFor(/x +● held/);
   });
 

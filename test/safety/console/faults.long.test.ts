@@ -91,7 +91,7 @@ describe.concurrent("while etcd is away", () => {
     etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => !it.getText().includes("etcd unreachable"));
-    await console.waitFor("nothing was done: press Enter again");
+    await console.waitFor("nothing was changed: press Enter again");
     expect(console.getText()).toContain("Enter drain");
     await pressUntil(console, "enter", /invoices .*drained/);
   });

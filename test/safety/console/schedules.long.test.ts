@@ -8,8 +8,7 @@ import { putKeys, putSampleSchedules } from "../../../fixtures/schedule/sample-s
 import { createOutcomesKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const VIEW = { args: ["--view", "schedules"] };
 
 describe("the tab of schedules", () => {
@@ -242,7 +241,7 @@ describe("from its row, a schedule", () => {
     await console.pressAndWait("2 G P", "Enter schedule pause");
     const other = await namespace.execute("schedule edit bill --note mine --yes");
     expect(other).toExit(0);
-    await console.pressAndWait("enter", /nothing was done|note: mine|has changed/);
+    await console.pressAndWait("enter", /nothing was changed|note: mine|has changed/);
     expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 

@@ -52,10 +52,7 @@ describe("sessions", () => {
       );
       for (let key = 0; key < 120; key += 1)
         await write({ op: "put", key: `${foreign}/${key}`, value: "", session: base + 2n });
-      const run = await namespace.jobs.startHolder({
-        name: "run",
-        options: "--lock x --lease db=1:2",
-      });
+      const run = await namespace.jobs.startHolder("run", "--lock x --lease db=1:2");
       const { sessions, count, more } = await readDocument<{
         sessions: Session[];
         count: number;

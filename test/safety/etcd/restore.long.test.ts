@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { findEtcd, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
-import { readPageBlocks } from "../../../fixtures/page-blocks.ts";
+import { readPageBlocks } from "../../../fixtures/hosts/page-blocks.ts";
 import { BUNDLE, createCleanEnv } from "../../../fixtures/signalbox.ts";
 
 const BLOCKS = readPageBlocks(

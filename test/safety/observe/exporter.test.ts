@@ -7,8 +7,7 @@ import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
 async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {

@@ -10,8 +10,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("ls --watch", () => {
   test("tells a pipe every row, then what changes, and that etcd was away", async ({ namespace }) => {

@@ -4,8 +4,7 @@ import { startSampleQueues, TERMINAL } from "../../../fixtures/cluster/sample-qu
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("overview", () => {
   test("says of an empty site that nothing is there", async ({ namespace }) => {

@@ -109,10 +109,7 @@ test("a run sends what it did, as a part of its caller's trace, and nothing else
 
 test("a run that finds the lock taken sends its claim", async ({ namespace }) => {
   const collector = await startCollector();
-  await namespace.jobs.startHolder({
-    name: "first",
-    options: "--lock x",
-  });
+  await namespace.jobs.startHolder("first", "--lock x");
   const run = await namespace.execute("run --lock x -- true", { env: pointTo(collector) });
   expect(run).toExit(75);
   const { run: whole, ...others } = await waitForSpans(collector, "run");

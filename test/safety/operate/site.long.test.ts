@@ -250,7 +250,7 @@ describe("what was shown", () => {
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75, {
       stdout:
-        /nothing was done, because the site has changed:[\s\S]*schedule backup changed: cron "\*\/5 \* \* \* \*" -> "\*\/9 \* \* \* \*"[\s\S]*changed by .*: schedule, schedule backup: /,
+        /nothing was changed, because something has changed meanwhile:[\s\S]*schedule backup changed: cron "\*\/5 \* \* \* \*" -> "\*\/9 \* \* \* \*"[\s\S]*changed by .*: schedule, schedule backup: /,
     });
     expect(await namespace.expectDone("export")).toContain('"*/9 * * * *"');
   });

@@ -176,4 +176,4 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
 
 /** Holds lock a until it is told to finish. */
 const hold = ({ jobs }: TestNamespace, more: readonly string[] = []) =>
-  jobs.startHolder({ name: "holder", options: ["--lock", "a", ...more] });
+  jobs.startHolder("holder", ["--lock", "a", ...more]);

@@ -64,7 +64,7 @@ test("all lines become schedules that run on each host, with the times, the PATH
   const imported = await namespace.execute(["schedule", "import", "crontab", ...words, "--yes"]);
   expect(imported).toExit(0, { stderr: /crontab:\d+: .*\(run-parts\): .* runs on every host/ });
   expect(await namespace.execute(["schedule", "diff", "crontab", ...words, "--prune"])).toExit(0, {
-    stdout: "nothing changed",
+    stdout: "the schedules are up to date: nothing to change",
     stderr: /./,
   });
 

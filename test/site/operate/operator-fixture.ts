@@ -1,5 +1,6 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
+import { test as baseTest } from "vitest";
 import { ManualClock } from "../../../fixtures/manual-clock.ts";
 import { keys } from "../../../fixtures/protocol/samples.ts";
 import { StoredKeys } from "../../../fixtures/state/stored-keys.ts";
@@ -62,3 +63,8 @@ export class OperatorFixture extends StoredKeys {
     return await over;
   }
 }
+
+/** `test` with an operator of its own for each: `test("…", async ({ operator }) => …)`. */
+export const test = baseTest.extend<{ operator: OperatorFixture }>({
+  operator: async ({ task: _ }, use) => await use(new OperatorFixture()),
+});

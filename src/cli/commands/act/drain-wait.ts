@@ -9,13 +9,11 @@ import {
 import { formatDuration } from "../../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
 import { isUnavailable } from "../../../core/etcd/retry.ts";
-import type { AuditRecord } from "../../../core/protocol/audit.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../core/protocol/drain.ts";
 import { guardRevision } from "../../../core/protocol/guards.ts";
 import { parseTicket } from "../../../core/protocol/ticket.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { type FollowEvent, followEtcd } from "../../../site/observe/follow.ts";
-import { type ActionResult, updateAuditOutcome } from "../../../site/operate/operator-action.ts";
 import { requestResets } from "../../../site/operate/reset.ts";
 import type { Claim } from "../../../site/state/claims.ts";
 import {
@@ -30,7 +28,7 @@ import {
 import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../../frame/read-snapshot.ts";
-import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 
 /**
@@ -242,48 +240,37 @@ interface DrainWaitOptions {
   holders: readonly Claim[];
   /** Runs that `--reset` may end; undefined for all that remain. */
   shown: ReadonlySet<string> | undefined;
-  /**
-   * The result of writing the drain. The outcome is added to its audit record. Undefined if the drain existed before.
-   */
-  receipt: ActionResult | undefined;
+  /** Adds the outcome to the audit record of the drain, unless the drain existed before. */
+  record(outcome: string): Promise<void>;
 }
-
-/** Longest wait for the write of the audit record, in ms. */
-const RECORD_WITHIN = 2_000;
 
 /**
  * Implements `drain --wait`: waits until nothing in the scope is held. With `--reset`, ends the remaining holders after
  * the timeout.
  * @returns the result of the wait, with a line for the user
- * @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads
+ * @throws InterruptedError; StoreError if etcd refuses the reads
  */
 export async function waitForDrain(
   context: CommandContext<DrainFlags>,
   options: DrainWaitOptions,
 ): Promise<DrainWaitResult & { line: string }> {
-  const { target, holders, receipt } = options;
-  const { clock, printMessage } = context;
+  const { target, holders } = options;
+  const { clock } = context;
   const { reset, timeout } = context.flags;
   const start = clock.now();
   const formatElapsed = () => formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
-  try {
-    const deadline = timeout === undefined ? undefined : addMs(start, timeout);
-    let result = await new DrainWatcher(context, { target, deadline, holders }).run();
-    let asked = 0;
-    if (result.kind === "timeout" && reset) {
-      const ended = await retryReset(context, options, formatElapsed);
-      const spared = new Set(ended.spared.map(({ run }) => run));
-      result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
-      asked = ended.asked.size;
-    }
-    const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
-    if (receipt?.kind === "done") await recordOutcome(context, receipt.record, outcome);
-    return { ...result, line };
-  } catch (error) {
-    if (error instanceof InterruptedError)
-      printMessage(`no longer waiting; ${describeDrainTarget(target)} stays drained`);
-    throw error;
+  const deadline = timeout === undefined ? undefined : addMs(start, timeout);
+  let result = await new DrainWatcher(context, { target, deadline, holders }).run();
+  let asked = 0;
+  if (result.kind === "timeout" && reset) {
+    const ended = await retryReset(context, options, formatElapsed);
+    const spared = new Set(ended.spared.map(({ run }) => run));
+    result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
+    asked = ended.asked.size;
   }
+  const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
+  await options.record(outcome);
+  return { ...result, line };
 }
 
 /** Asks the remaining holders to end, as soon as etcd answers. */
@@ -312,14 +299,6 @@ async function retryReset(
       await clock.sleep(RETRY_PAUSE_MS, signal);
     }
   }
-}
-
-/** Adds the outcome to the audit record. If etcd is unavailable, the record keeps "drained", which is true. */
-async function recordOutcome(context: CommandContext, record: AuditRecord, outcome: string): Promise<void> {
-  const told = updateAuditOutcome(context, record, outcome).catch((error) => {
-    if (!isUnavailable(error)) throw error;
-  });
-  await Promise.race([told, context.clock.sleep(RECORD_WITHIN)]);
 }
 
 /** @returns a line for the user, and the outcome for the audit */

@@ -329,8 +329,8 @@ export function computeNextRuns(
 /** What is needed to mark excluded days. */
 interface CalendarMarks {
   calendars?: Calendars;
-  /** ms since the epoch. Default: the start of the list. */
-  since?: number;
+  /** Default: the start of the list. */
+  since?: WallTime;
 }
 
 /** Computes the occurrences from a time on. @throws ConfigError if a calendar is missing or cannot be read */

@@ -10,7 +10,7 @@ import { listMovedDays } from "../../../schedule/calendar/upcoming-days.ts";
 import { type Cron, isCron } from "../../../schedule/cron/cron.ts";
 import { WEEKDAYS } from "../../../schedule/cron/cron-field.ts";
 import { createFinding, type LintFinding, lintCron } from "../../../schedule/cron/lint.ts";
-import { checkZone } from "../../../schedule/cron/offsets.ts";
+import { checkZone, getZoneOffset } from "../../../schedule/cron/offsets.ts";
 import { isPlanned } from "../../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { lintSecrets } from "../../../schedule/lint-secrets.ts";
@@ -125,7 +125,9 @@ function lintMovedDays(
 ): LintFinding[] {
   const rule = buildDayRule(definition, calendars);
   if (rule === undefined || rule.rule === "skip" || fields.weekday.isStar || !fields.day.isStar) return [];
-  const days = Array.from({ length: 366 }, (_, index) => toDay(now) + index);
+  const { timezone } = definition;
+  const today = toDay(now + getZoneOffset(timezone, now));
+  const days = Array.from({ length: 366 }, (_, index) => today + index);
   const named = new Set(days.filter((day) => isPlanned(walls, day)).map(getWeekdayOf));
   const found = days.find(
     (day) =>

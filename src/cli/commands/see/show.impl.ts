@@ -192,7 +192,7 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
       : buildQueueRow(queue, viewContext);
   const hasUnits = kind === "resource" && (line.total ?? findPastUses(snapshot, name)[0]) !== undefined;
   const note = hasUnits ? undefined : await findUnknownNameNote(context, snapshot, { scope: kind, name });
-  if (note !== undefined) context.printMessage(note);
+  if (note !== undefined) context.printMessage(`note: ${note}`);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),

@@ -1,4 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
+import type { LocalTime, Millis, WallTime } from "../../../core/base/clock.ts";
 import { DAY_MS, parseDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
@@ -13,10 +13,9 @@ export const INSTANT_FORM = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, no
 
 /** What a written time means. */
 export interface WrittenInstant {
-  /** ms since the epoch. */
   at: WallTime;
-  /** For a time without an offset: what the clocks show, wall-clock ms. */
-  wall?: WallTime;
+  /** For a time without an offset: what the clocks show. */
+  wall?: LocalTime;
   /** What the user may not expect. */
   notes: readonly string[];
 }
@@ -45,7 +44,7 @@ export function parseInstant(
 }
 
 /** Parses an instant without a day. */
-function parseFixedInstant(text: string, now: WallTime): number | undefined {
+function parseFixedInstant(text: string, now: WallTime): WallTime | undefined {
   if (text === "now") return now;
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000; // shorter ones are durations without a unit
   if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as in --json
@@ -53,9 +52,9 @@ function parseFixedInstant(text: string, now: WallTime): number | undefined {
   return "value" in span ? now + span.value : undefined;
 }
 
-function resolveWallTime(wall: WallTime, zone: string, repeat: Repeat): WrittenInstant {
+function resolveWallTime(wall: LocalTime, zone: string, repeat: Repeat): WrittenInstant {
   const { instants, change } = listWallInstants(zone, wall);
-  const [first = change?.start ?? wall, last = first] = instants;
+  const [first = change?.start ?? Number(wall), last = first] = instants;
   const at = repeat === "first" ? first : last;
   if (change === undefined) return { at, wall, notes: [] };
   const { start, offset, before } = change;
@@ -72,12 +71,12 @@ function resolveWallTime(wall: WallTime, zone: string, repeat: Repeat): WrittenI
 }
 
 /** Formats an instant with an offset; in UTC if the offset is no number of minutes, which cannot be written. */
-function formatAtOffset(at: WallTime, offset: number): string {
+function formatAtOffset(at: WallTime, offset: Millis): string {
   return offset % 60_000 === 0 ? `${formatWall(at + offset)}${formatOffset(offset)}` : `${formatWall(at)}Z`;
 }
 
 /** Formats wall-clock ms: `2026-03-29T02:30`. */
-function formatWall(wall: WallTime): string {
+function formatWall(wall: number): string {
   const iso = new Date(wall).toISOString();
   return iso.slice(0, wall % 60_000 === 0 ? 16 : wall % 1_000 === 0 ? 19 : 23);
 }

@@ -32,8 +32,8 @@ import {
  */
 interface ClockStamp {
   host: string;
-  /** Wall clock of that host, ms since the epoch. */
-  at: number;
+  /** By the clock of that host. */
+  at: WallTime;
   /** Revision of the write. */
   revision: bigint;
   late: number;
@@ -62,7 +62,7 @@ interface ClockConflict {
 export class HostClockCheck {
   readonly #stamps = new Map<string, ClockStamp[]>();
   /** By host: how far it was ahead of this host, ms, and the time that it wrote. */
-  readonly #ahead = new Map<string, { by: number; at: number }>();
+  readonly #ahead = new Map<string, { by: number; at: WallTime }>();
   readonly #conflicts = new Map<string, ClockConflict>();
 
   /** Adds a stamp. @param wall  wall clock of this host after the stamp was read */
@@ -77,7 +77,7 @@ export class HostClockCheck {
   }
 
   /** Adds a time that a host wrote at an unknown revision. */
-  addTime(host: string, at: number, wall: WallTime): void {
+  addTime(host: string, at: WallTime, wall: WallTime): void {
     const by = at - wall;
     const name = canonicalizeHost(host);
     if (by > MAX_CLOCK_DIFFERENCE_MS && by > (this.#ahead.get(name)?.by ?? 0))
@@ -86,8 +86,8 @@ export class HostClockCheck {
 
   /** Adds two times in the order of their writes: the first must not be later. @param late  as in `ClockStamp`, ms */
   addSequence(
-    first: { host: string; at: number },
-    second: { host: string; at: number },
+    first: { host: string; at: WallTime },
+    second: { host: string; at: WallTime },
     late: number,
     wall: WallTime,
   ): void {

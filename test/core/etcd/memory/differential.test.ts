@@ -3,6 +3,8 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { startEtcd } from "../../../../fixtures/etcd/index.ts";
+import { open } from "../../../../fixtures/etcd/served-subject.ts";
+import { getRevision } from "../../../../fixtures/etcd/store-calls.ts";
 import { pickCount } from "../../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../../fixtures/test-seed.ts";
 import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
@@ -19,8 +21,6 @@ import type {
   WatchBatch,
   WatchRequest,
 } from "../../../../src/core/protocol/txn.ts";
-import { getRevision } from "../contract/helpers.ts";
-import { open } from "../served.ts";
 import { FollowedWatch } from "./followed-watch.ts";
 import { RandomSteps, type Step } from "./random-steps.ts";
 

@@ -17,8 +17,7 @@ import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const HOUR = 3_600_000;
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
@@ -48,12 +47,8 @@ test("drain a rack", async ({ namespace }) => {
 });
 
 test("a stuck holder with forty waiters", async ({ namespace }) => {
-  for (const lock of ["alpha", "beta"])
-    await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
-  const stuck = await namespace.jobs.startHolder({
-    name: "stuck",
-    options: "--lock orders",
-  });
+  for (const lock of ["alpha", "beta"]) await namespace.jobs.startHolder(lock, ["--lock", lock]);
+  const stuck = await namespace.jobs.startHolder("stuck", "--lock orders");
   await queueUp(namespace, "orders", 40);
   await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
     await operator.press([":"], "─ palette ");
@@ -179,11 +174,7 @@ test("a runaway job's output", async ({ namespace }) => {
 test("evacuate before an etcd upgrade", async ({ namespace }) => {
   const folder = createTestFolder();
   const over = join(folder, "over");
-  const job = await namespace.jobs.startAndWait({
-    name: "import",
-    options: "--lock import",
-    hold: ["until", over],
-  });
+  const job = await namespace.jobs.startAndWait("import", "--lock import", { hold: ["until", over] });
   await playStory(namespace, "evacuate before an etcd upgrade", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("drains", /drains? /i);
