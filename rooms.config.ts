@@ -181,6 +181,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "observe/runner-liveness.ts",
       ],
       "what operators and programs change, with its audit record": [
+        "operate/apply-in-parts.ts",
         "operate/calendar-changes.ts",
         "operate/drain.ts",
         "operate/import-schedules.ts",

@@ -460,6 +460,8 @@ export interface SiteUpdate {
   action: SiteAction;
   target: string;
   reason: string | undefined;
+  /** Revision that the operator has read, if it is not that of `shown`. */
+  seen?: bigint | undefined;
   /** What the operator was shown. */
   shown: SitePlan;
   /** Reads the site and plans again. */
@@ -639,7 +641,7 @@ async function writePart(ports: OperatorPorts, update: SiteUpdate, part: SitePla
   return await executeAction(ports, {
     action: update.action,
     target: update.target,
-    seen: update.shown.stored.revision,
+    seen: update.seen ?? update.shown.stored.revision,
     reason: update.reason,
     outcome: update.formatOutcome(part),
     compare: buildPartGuards(keys, part, revision),
