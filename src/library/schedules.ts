@@ -438,6 +438,7 @@ const FIELDS = {
       "env",
       "folder",
       "input",
+      "container",
       "hooks",
       "note",
       "after",

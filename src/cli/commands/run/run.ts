@@ -1,6 +1,7 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { formatSize, parseSize } from "../../../core/base/size.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
+import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,
@@ -46,6 +47,10 @@ const RUN_FLAGS = declareFlags({
     "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
   "--foreground":
     "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
+  "--container[=RULE]": {
+    choices: CONTAINER_RULES,
+    help: "end the container of docker run, podman run or nerdctl run with the run; if it is elsewhere: warn, or end the run (default: warn)",
+  },
   "--capture[=SIZE]": {
     parse: parseCaptureSize,
     help: "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
@@ -107,6 +112,8 @@ export const runCommand = declareCommand({
       "only on hosts of a group; exit with 0 if the lock is held",
     "signalbox run --capture --lock invoices -- ./invoices.sh":
       "and keep its output: signalbox logs invoices",
+    "signalbox run --container --lock invoices -- podman run --rm invoices":
+      "a job in a container, which ends with its lock",
     "signalbox run --agent start --lock invoices -- ./invoices.sh":
       "start an agent, which makes the next runs faster",
     "signalbox run --lease db=2:10 --dry-run -- ./report.sh": "what blocks it now?",

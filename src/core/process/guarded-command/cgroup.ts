@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 
 /** The cgroup that a guardian created for its command, for use after all guardians have ended. */
 export class CommandCgroup {
@@ -20,12 +20,20 @@ export class CommandCgroup {
     if (path !== "") ignoreErrors(() => writeFileSync(`${path}/cgroup.kill`, "1"));
   }
 
-  /** Lists the ids of the processes in the cgroup. */
+  /** Lists the ids of the processes in the cgroup and below. */
   listProcessIds(): number[] {
+    return this.#listMembers().flat();
+  }
+
+  /** Whether a process is in another cgroup below this one than the client of its runtime. */
+  hasContainer(client: number): boolean {
+    return this.#listMembers().some((ids) => ids.length > 0 && !ids.includes(client));
+  }
+
+  /** Lists the ids of the processes in the cgroup, and in each cgroup below. */
+  #listMembers(): number[][] {
     const path = this.#path;
-    if (path === "") return [];
-    const text = ignoreErrors(() => readFileSync(`${path}/cgroup.procs`, "latin1")) ?? "";
-    return text.split("\n").map(Number).filter(Boolean);
+    return path === "" ? [] : listMembers(path);
   }
 
   /** Removes the directory. Has no effect while processes remain in it. */
@@ -40,6 +48,15 @@ export class CommandCgroup {
     const status = ignoreErrors(() => lstatSync(this.#directory));
     return status?.isDirectory() && status.uid === this.#owner ? this.#directory : "";
   }
+}
+
+function listMembers(path: string): number[][] {
+  const text = ignoreErrors(() => readFileSync(`${path}/cgroup.procs`, "latin1")) ?? "";
+  const entries = ignoreErrors(() => readdirSync(path, { withFileTypes: true })) ?? [];
+  const below = entries
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => listMembers(`${path}/${name}`));
+  return [text.split("\n").map(Number).filter(Boolean), ...below];
 }
 
 function ignoreErrors<T>(act: () => T): T | undefined {

@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "made-cgroups.h"
+
 enum {
   NONE = -1,
   TRIES = 16,
@@ -24,6 +26,7 @@ static int home = NONE;   /* the guardian's own cgroup */
 static int dir = NONE;    /* the command's cgroup */
 static int killer = NONE; /* the command's cgroup.kill */
 static char name[64], path[PATH_MAX];
+static size_t mount_length; /* of the mount point, with which the path begins */
 
 /* Reads the line of /proc/self/cgroup for v2, which begins with "0::". */
 static int read_own_path(char *own, size_t size) {
@@ -65,6 +68,7 @@ static int open_own_cgroup(void) {
   for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
     if (statfs(mounts[i], &fs) < 0 || fs.f_type != CGROUP2) continue;
     if (snprintf(path, sizeof path, "%s%s", mounts[i], own) >= (int)sizeof path) return -1;
+    mount_length = strlen(mounts[i]);
     return shows_own_root(mounts[i]) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   }
   return -1;
@@ -81,10 +85,11 @@ static void close_cgroup(void) {
   path[0] = '\0';
 }
 
-/* Fails while a process is alive in the cgroup. Removes the cgroups that nested runs have left in it. */
+/* Fails while a process is alive in the cgroup. Removes what nested runs and containers have left in it. */
 void cgroup_remove(void) {
   if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
   abandoned_cgroups_remove(dir, INT_MAX, NULL);
+  made_cgroups_remove(dir);
   unlinkat(home, name, AT_REMOVEDIR);
 }
 
@@ -128,6 +133,8 @@ void cgroup_open(void) {
 int cgroup_is_open(void) { return dir != NONE; }
 
 const char *cgroup_path(void) { return path; }
+
+const char *cgroup_name(void) { return path[0] ? path + mount_length : ""; }
 
 /*
  * Uses clone3(2), so that the command is in its cgroup from its first instruction. Moving it later would take longer.

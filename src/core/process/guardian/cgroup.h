@@ -24,6 +24,9 @@ int cgroup_is_open(void);
 /* The path of the cgroup; "" without one. */
 const char *cgroup_path(void);
 
+/* Its path as /proc/self/cgroup and container runtimes write it: without the mount point. "" without one. */
+const char *cgroup_name(void);
+
 /* Whether a process is alive in the cgroup or below it. */
 int cgroup_has_processes(void);
 
