@@ -70,7 +70,9 @@ describe.skipIf(PODMAN_FAULT)(NAME, () => {
     expect(await next.ended).toExit(0);
   });
 
-  test("is killed by the next run there if its runner and its guardians were killed at once", async ({ namespace }) => {
+  test("is killed by the next run there if its runner and its guardians were killed at once", async ({
+    namespace,
+  }) => {
     const podman = createPodman();
     const { run, sleeper, guardians } = await startContainer(namespace, podman);
     killTogether(...guardians, run.pid);
@@ -83,7 +85,11 @@ describe.skipIf(PODMAN_FAULT)(NAME, () => {
     const named = ["--rm", "--replace", "--name=job"];
     const { run, sleeper, all } = await startContainer(namespace, podman, "--lock x --container", named);
     for (const { name, pid } of all) if (/^(?:podman|conmon)/.test(name)) killProcess(pid, "SIGSTOP");
-    const next = namespace.startRun("--lock x --wait --container", podman.runWords("echo next", named), podman);
+    const next = namespace.startRun(
+      "--lock x --wait --container",
+      podman.runWords("echo next", named),
+      podman,
+    );
     await namespace.waitForQueue("x", 2);
     killProcess(run.pid, "SIGTERM");
     await run.ended;

@@ -36,10 +36,10 @@ export class CommandCgroup {
     return path === "" ? [] : listMembers(path);
   }
 
-  /** Removes the directory. Has no effect while processes remain in it. */
+  /** Removes the directory, with those of containers. Has no effect while processes remain in it. */
   remove(): void {
     const path = this.#path;
-    if (path !== "") ignoreErrors(() => rmdirSync(path));
+    if (path !== "") removeEmpty(path);
   }
 
   /** Its directory; "" when there is none, or it belongs to another user. */
@@ -52,11 +52,18 @@ export class CommandCgroup {
 
 function listMembers(path: string): number[][] {
   const text = ignoreErrors(() => readFileSync(`${path}/cgroup.procs`, "latin1")) ?? "";
+  return [text.split("\n").map(Number).filter(Boolean), ...listBelow(path).flatMap(listMembers)];
+}
+
+function removeEmpty(path: string): void {
+  for (const below of listBelow(path)) removeEmpty(below);
+  ignoreErrors(() => rmdirSync(path));
+}
+
+/** Lists the cgroups in a cgroup. */
+function listBelow(path: string): string[] {
   const entries = ignoreErrors(() => readdirSync(path, { withFileTypes: true })) ?? [];
-  const below = entries
-    .filter((entry) => entry.isDirectory())
-    .flatMap(({ name }) => listMembers(`${path}/${name}`));
-  return [text.split("\n").map(Number).filter(Boolean), ...below];
+  return entries.flatMap((entry) => (entry.isDirectory() ? [`${path}/${entry.name}`] : []));
 }
 
 function ignoreErrors<T>(act: () => T): T | undefined {
