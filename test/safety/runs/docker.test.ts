@@ -53,6 +53,28 @@ describe.runIf(canCreateCgroups)("a container of a daemon", () => {
     },
   );
 
+  test.for(["client", "guardians"])(
+    "does not start late, when its run is over: killed are %s",
+    async (killed, { namespace }) => {
+      const home = createCgroupHome();
+      const { env, calls, startLate } = await startDockerStandIn({ isLate: true });
+      const run = namespace.startRun("--lock x --container", ["docker", "run", "job", "true"], {
+        ...home,
+        env,
+      });
+      await waitUntil("the call", () => calls.length > 0);
+      const clients = () =>
+        listMarkedProcesses(run.mark).filter(
+          ({ parent, name }) => name !== GUARDIAN && parent !== process.pid && parent !== run.pid,
+        );
+      if (killed === "client") for (const { pid } of clients()) killProcess(pid, "SIGKILL");
+      else killTogether(...findGuardians(run.mark));
+      await run.ended;
+      await namespace.run("--lock x", "true", { before: home.before }); // removes what earlier runs have left
+      expect(startLate).toThrow(/EAGAIN/);
+    },
+  );
+
   test("is refused if its daemon may be on another machine", async ({ namespace }) => {
     const { env, calls } = await startDockerStandIn();
     const remote = { ...env, DOCKER_HOST: "ssh://other" };

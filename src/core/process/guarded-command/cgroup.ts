@@ -4,6 +4,7 @@ import { lstatSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "
 export class CommandCgroup {
   readonly #directory: string;
   readonly #owner: number | undefined;
+  #isSealed = false;
 
   /**
    * @param directory  "" when there is none
@@ -12,6 +13,13 @@ export class CommandCgroup {
   constructor(directory: string, owner?: number) {
     this.#directory = directory;
     this.#owner = owner;
+  }
+
+  /** Lets no container start in it any more: a daemon may be late. The next guardian there removes it after some time. */
+  seal(): void {
+    this.#isSealed = true;
+    const path = this.#path;
+    if (path !== "") ignoreErrors(() => writeFileSync(`${path}/cgroup.max.descendants`, "0"));
   }
 
   /** Kills all processes in the cgroup and below. */
@@ -36,10 +44,12 @@ export class CommandCgroup {
     return path === "" ? [] : listMembers(path);
   }
 
-  /** Removes the directory, with those of containers. Has no effect while processes remain in it. */
+  /** Removes those of containers, and the directory if it is not sealed. Has no effect while processes remain in it. */
   remove(): void {
     const path = this.#path;
-    if (path !== "") removeEmpty(path);
+    if (path === "") return;
+    if (this.#isSealed) listBelow(path).forEach(removeEmpty);
+    else removeEmpty(path);
   }
 
   /** Its directory; "" when there is none, or it belongs to another user. */

@@ -287,7 +287,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   }
 
   async start(env: Record<string, string>) {
-    const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
+    const isContainer = this.#spec.container?.rule === undefined ? 0n : 1n;
+    const order = encodeFrame(GUARDIAN_REQUEST.start, isContainer, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
     this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
@@ -458,6 +459,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
    * work.
    */
   async #killLeftovers(): Promise<void> {
+    if (this.#spec.container?.rule !== undefined) this.#cgroup.seal();
     const mark = {
       session: this.guardian.pid,
       runId: this.#runId,

@@ -17,6 +17,9 @@
 #include "made-cgroups.h"
 
 #define SPARED "user.signalbox.spared"
+#define CONTAINER "user.signalbox.container"
+#define SEALED "user.signalbox.sealed"
+#define SEALED_FOR 600000000000LL /* a daemon that starts a container so late would make the cgroup again */
 #define RUN_VARIABLE "SIGNALBOX_RUN="
 
 enum { READS_MAX = 32 }; /* of a directory; a home with thousands of other cgroups is examined in parts */
@@ -26,6 +29,23 @@ void abandoned_cgroups_make_name(char *name, size_t size) {
 }
 
 int abandoned_cgroups_lock(int killer) { return flock(killer, LOCK_EX | LOCK_NB) == 0; }
+
+void abandoned_cgroups_expect_container(int dir) { fsetxattr(dir, CONTAINER, "1", 1, 0); }
+
+void abandoned_cgroups_seal(int dir) {
+  char expects;
+  const int64_t at = now();
+  int fd = fgetxattr(dir, CONTAINER, &expects, 1) < 0 ? -1 : openat(dir, "cgroup.max.descendants", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (write(fd, "0", 1) < 0) errno = 0;
+  close(fd);
+  fsetxattr(dir, SEALED, &at, sizeof at, XATTR_CREATE);
+}
+
+int abandoned_cgroups_must_stay(int dir) {
+  int64_t at;
+  return fgetxattr(dir, SEALED, &at, sizeof at) == sizeof at && now() - at < SEALED_FOR;
+}
 
 void abandoned_cgroups_spare(int dir) { fsetxattr(dir, SPARED, "1", 1, 0); }
 
@@ -70,11 +90,13 @@ static void remove_abandoned(int home, const char *name, report_kill_t *report) 
   int killer = openat(home, file, O_WRONLY | O_CLOEXEC); /* fails for another user's */
   int dir = killer < 0 || !abandoned_cgroups_lock(killer) ? -1 : openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {
+    abandoned_cgroups_seal(dir);
     kill_members(dir, killer, name, report);
     abandoned_cgroups_remove(dir, INT_MAX, report); /* those of nested runs */
     made_cgroups_remove(dir);
+    const int stays = abandoned_cgroups_must_stay(dir);
     close(dir);
-    unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; a later guardian removes it */
+    if (!stays) unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; a later guardian removes it */
   }
   if (killer >= 0) close(killer);
 }

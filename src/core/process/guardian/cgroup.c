@@ -87,7 +87,9 @@ static void close_cgroup(void) {
 
 /* Fails while a process is alive in the cgroup. Removes what nested runs and containers have left in it. */
 void cgroup_remove(void) {
-  if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
+  if (home == NONE || !name[0]) return;
+  if (dir != NONE && abandoned_cgroups_must_stay(dir)) return made_cgroups_remove(dir);
+  if (unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
   abandoned_cgroups_remove(dir, INT_MAX, NULL);
   made_cgroups_remove(dir);
   unlinkat(home, name, AT_REMOVEDIR);
@@ -170,7 +172,12 @@ static ssize_t read_file(const char *file, char *text, size_t size) {
 int cgroup_has_processes(void) {
   char text[256];
   struct stat st;
-  if (dir == NONE || read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
+  if (dir == NONE) return 0;
+  if (abandoned_cgroups_must_stay(dir)) {
+    made_cgroups_remove(dir); /* so that a container whose cgroup exists cannot start either */
+    return read_file("cgroup.procs", text, sizeof text) > 0 || (fstat(dir, &st) == 0 && st.st_nlink > 2);
+  }
+  if (read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
   if (read_file("cgroup.procs", text, sizeof text) > 0) return 1;
   return fstat(dir, &st) == 0 && st.st_nlink > 2;
 }
@@ -184,7 +191,16 @@ void cgroup_each_process(void each(pid_t)) {
   if (file) fclose(file);
 }
 
+void cgroup_expect_container(void) {
+  if (dir != NONE) abandoned_cgroups_expect_container(dir);
+}
+
+void cgroup_seal(void) {
+  if (dir != NONE) abandoned_cgroups_seal(dir);
+}
+
 void cgroup_kill(void) {
+  cgroup_seal();
   if (killer != NONE && write(killer, "1", 1) < 0) return; /* on failure, the walk over the tree still kills */
 }
 

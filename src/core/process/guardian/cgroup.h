@@ -33,6 +33,10 @@ int cgroup_has_processes(void);
 /* Calls `each` for every process in the cgroup. */
 void cgroup_each_process(void each(pid_t));
 
+/* Says that a daemon may put containers into the cgroup, and that it may no longer. */
+void cgroup_expect_container(void);
+void cgroup_seal(void);
+
 /* Kills all processes in the cgroup and below. */
 void cgroup_kill(void);
 
