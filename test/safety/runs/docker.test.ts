@@ -75,6 +75,39 @@ describe.runIf(canCreateCgroups)("a container of a daemon", () => {
     },
   );
 
+  test("of a schedule is dead if the worker is killed", async ({ namespace }) => {
+    const [{ before }, { env, calls }, sleeper] = [
+      createCgroupHome(),
+      await startDockerStandIn(),
+      createSleeper(),
+    ];
+    const command = ["docker", "run", "job", sleeper.words];
+    await namespace.expectDone("schedule add job @manual --container end --folder / --", ...command);
+    const worker = namespace.start("worker", { before, env });
+    await namespace.expectDone("schedule trigger job");
+    await waitUntil("the container", sleeper.find);
+    expect(calls).toEqual([["run", expect.stringContaining("/signalbox-run-"), ...command.slice(2)]]);
+    killProcess(worker.pid, "SIGKILL");
+    await waitUntil("its end", () => sleeper.find() === undefined);
+  });
+
+  test("of a schedule is refused if it cannot end with its command", async ({ namespace }) => {
+    const add = await namespace.execute([
+      "schedule",
+      "add",
+      "job",
+      "@manual",
+      "--container",
+      "warn",
+      "--",
+      "docker",
+      "exec",
+      "job",
+      "true",
+    ]);
+    expect(add).toFail(78, "container: the command must be docker run");
+  });
+
   test("is refused if its daemon may be on another machine", async ({ namespace }) => {
     const { env, calls } = await startDockerStandIn();
     const remote = { ...env, DOCKER_HOST: "ssh://other" };
