@@ -31,6 +31,8 @@ export interface CommandSpec {
   container?: ContainerRun;
   /** Default: the standard streams of this process. */
   streams?: Streams;
+  /** Descriptors that replace the standard output and error of this process. Not for a launched call. */
+  outputs?: readonly [stdout: number, stderr: number];
   /** Only for the standard streams of this process. */
   copies?: OutputCopies;
 }
@@ -124,7 +126,6 @@ interface Inherited {
   limits: readonly string[];
   /** Descriptors above 2, in the order of the words. */
   descriptors: readonly number[];
-  /** Signals that the caller ignores. */
   ignored: readonly NodeJS.Signals[];
 }
 
