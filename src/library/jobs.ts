@@ -10,7 +10,7 @@ import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";
 import { parseRevision } from "../core/protocol/ticket.ts";
 import type { KeyValue } from "../core/protocol/txn.ts";
-import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { checkDefinition, type Definition, getScheduleType, isJob, isPaused } from "../schedule/definition.ts";
 import { JOB_CONFLICT_RULES, JOB_RETRIES, JOB_STATES, type JobState } from "../schedule/definition-values.ts";
 import { buildQueueLease } from "../schedule/serial-queue.ts";
 import { isFailure, type OccurrenceOutcome, type OutcomeHistory } from "../schedule/state/outcome.ts";
@@ -20,7 +20,6 @@ import { readWithRetries } from "../site/observe/ports.ts";
 import {
   addJobs,
   isGivenUp,
-  isJob,
   type PlannedJob,
   prepareCancellation,
   splitJobs,
