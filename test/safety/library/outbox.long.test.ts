@@ -62,7 +62,10 @@ test("what is committed becomes one job, also if a relay dies before it deletes"
   expect((await runSql("SELECT count(*) FROM outbox")).trim()).toBe("1");
   await runSql(insert.replace("ann", "bea"));
   const relay = relayOutbox(createPool(), one).catch((error: unknown) => error);
-  await waitUntil("the outbox is empty", async () => (await runSql("SELECT count(*) FROM outbox")).trim() === "0");
+  await waitUntil(
+    "the outbox is empty",
+    async () => (await runSql("SELECT count(*) FROM outbox")).trim() === "0",
+  );
   const jobs = await dying.jobs.list();
   expect(jobs.map(({ id, data }) => [id, data]).sort()).toEqual([
     ["invoice.outbox-1", { to: "ann" }],

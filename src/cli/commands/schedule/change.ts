@@ -289,7 +289,9 @@ const scheduleCancel = declareCommand({
   ],
   args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
-  examples: { "signalbox schedule cancel resize.a --reason 'wrong file'": "end a job, and do not start it again" },
+  examples: {
+    "signalbox schedule cancel resize.a --reason 'wrong file'": "end a job, and do not start it again",
+  },
   load: async () => (await import("./change.impl.ts")).cancelSchedules,
 });
 

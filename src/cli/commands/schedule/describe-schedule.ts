@@ -101,7 +101,10 @@ function formatChange(change: PlannedChange, be: string, isNextTold: boolean): s
       if (definition === undefined && before.due?.backfill !== due?.backfill)
         return `${what}: ${due?.backfill === undefined ? `backfill ${be}canceled` : `backfill of ${due.backfill.total} occurrences`}`;
       const isCanceled = due?.open.some(({ canceled }) => canceled !== undefined);
-      if (definition === undefined && (isCanceled || (due?.open.length ?? 0) < (before.due?.open.length ?? 0)))
+      if (
+        definition === undefined &&
+        (isCanceled || (due?.open.length ?? 0) < (before.due?.open.length ?? 0))
+      )
         return `${what} ${be}canceled${next}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
       const told = fields.map((one) => `${one.field} ${one.before ?? "none"} -> ${one.after ?? "none"}`);
