@@ -203,3 +203,18 @@ describe.concurrent("move", () => {
     await expect(one.jobs.move(job.id, { at: 1, delay: 1 })).rejects.toThrow("exclude each other");
   });
 });
+
+test("operators see jobs with `ls jobs`, and cancel them", async ({ namespace }) => {
+  const one = await connectLibrary(namespace);
+  await one.schedules.add("nightly", { cron: "@daily" });
+  const job = await one.jobs.add("work", undefined, { key: "1", delay: "1h", ...KEPT });
+  const { rows } = await namespace.executeJson("ls jobs");
+  expect(rows).toMatchObject([{ schedule: "work.1" }]);
+  await namespace.expectDone("schedule cancel work.1 --yes --reason wrong");
+  expect(await one.jobs.get(job.id)).toMatchObject({
+    state: "canceled",
+    attempts: [{ reason: expect.stringMatching(/^canceled by .*@.*: wrong$/) }],
+  });
+  await namespace.expectDone("schedule cancel nightly");
+  expect((await one.schedules.get("nightly")).nextTime).toBeInstanceOf(Date);
+});
