@@ -122,7 +122,7 @@ export function findProblems(snapshot: Snapshot, wall: WallTime): Problem[] {
   const found = [
     ...(snapshot.etcdFaults ?? []).map(toProblem),
     ...Array.from(snapshot.strange, ([key, fault]) => buildUnknownKeyProblem(key, fault)),
-    ...Array.from(snapshot.queues.values()).flatMap((queue) => findQueueProblems(queue, inputs)),
+    ...listQueueProblems(inputs),
     ...findMalformedConfig(snapshot),
     ...findDrainProblems(snapshot, wall),
     ...findGroupProblems(inputs),
@@ -182,13 +182,14 @@ export function findDrainProblems({ drains }: Snapshot, wall: WallTime): Problem
 function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   if (snapshot.hosts.size === 0) return [];
   const silent = new Map<string, number>();
-  for (const { ticket } of [...snapshot.queues.values()].flatMap(({ entries }) => entries)) {
-    if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
-    const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
-    // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
-    if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
-      silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
-  }
+  for (const { entries } of snapshot.queues.values())
+    for (const { ticket } of entries) {
+      if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
+      const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
+      // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
+      if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
+        silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
+    }
   return [...silent].map(([host, tickets]) =>
     createWarning(
       "host",
@@ -224,6 +225,38 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
     );
   });
   return [...notes, ...unseen];
+}
+
+/** A time without problems of a queue, ms since the epoch, if neither its history nor its configuration changes. */
+interface QuietTime {
+  from: number;
+  until: number;
+  past: unknown;
+  config: unknown;
+}
+
+const quietTimes = new WeakMap<NamedQueue, QuietTime>();
+/** How far ahead it is computed that a queue will have no problems, ms. */
+const QUIET_TIME_MS = 10 * 60_000;
+
+/** Finds the problems of all queues. Those that cannot have one yet cost one comparison: there may be ten thousand. */
+function listQueueProblems(inputs: ProblemInputs): Problem[] {
+  const { snapshot, wall } = inputs;
+  const found: Problem[] = [];
+  for (const queue of snapshot.queues.values()) {
+    const [past, config] = [snapshot.histories.get(queue.name), snapshot.resources.get(queue.name)];
+    const quiet = quietTimes.get(queue);
+    const isSame = quiet !== undefined && quiet.past === past && quiet.config === config;
+    if (isSame && wall >= quiet.from && wall < quiet.until) continue;
+    // All but a clock that is ahead become problems as time passes, and stay so.
+    const until = wall + QUIET_TIME_MS;
+    const isQuiet =
+      findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
+      queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall);
+    if (isQuiet) quietTimes.set(queue, { from: wall, until, past, config });
+    else found.push(...findQueueProblems(queue, inputs));
+  }
+  return found;
 }
 
 export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Problem[] {
