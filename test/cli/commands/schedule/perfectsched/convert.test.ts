@@ -142,7 +142,13 @@ describe("what a row means", () => {
 
   it("no time zone is UTC, no delay none, no data {}", () => {
     const { definition } = only({ timezone: null, delay: null, data: null });
-    expect(definition).toEqual({ cron: "0 * * * *", timezone: "UTC", data: {}, catchup: "all", source: "perfectsched" });
+    expect(definition).toEqual({
+      cron: "0 * * * *",
+      timezone: "UTC",
+      data: {},
+      catchup: "all",
+      source: "perfectsched",
+    });
     const nulls = convert(`${HEAD}\na,1,1,@daily,\\N,NULL,\\N\n`);
     expect([...nulls.definitions.values()]).toEqual([
       { cron: "@daily", timezone: "UTC", data: {}, catchup: "all", source: "perfectsched" },
