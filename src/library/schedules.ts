@@ -465,6 +465,7 @@ const FIELDS = {
       "env",
       "folder",
       "input",
+      "container",
       "hooks",
       "note",
       "after",

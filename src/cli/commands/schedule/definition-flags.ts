@@ -4,6 +4,7 @@ import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
+import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { isBlackoutText, parseBlackout } from "../../../schedule/calendar/blackout.ts";
 import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";
@@ -24,7 +25,7 @@ import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseCommandWords, parseHook } from "./parse-hook.ts";
+import { parseCommandWords, parseHook } from "../run/parse-hook.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {
@@ -101,6 +102,11 @@ export const DEFINITION_FLAGS = declareFlags({
   },
   "--input TEXT": {
     help: "standard input of the command, which can be empty, instead of the task as JSON",
+  },
+  "--container RULE": {
+    canClear: true,
+    choices: CONTAINER_RULES,
+    help: "end the container of docker run, podman run or nerdctl run with the command; if it is elsewhere: warn, or end the command",
   },
   "--after KEY[,KEY…]": {
     names: "schedule",
