@@ -1,7 +1,7 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
-import { LONG_AGO, subtractTime } from "../core/base/clock.ts";
+import { subtractTime } from "../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
 import { isSimpleTerminal } from "./alerts.ts";
@@ -28,9 +28,6 @@ const REPAINT_INTERVAL_MS = 1_000;
  * once.
  */
 const FIRST_DATA = 700;
-
-/** Time without a key after which less is written, ms. The next key brings everything up to date. */
-const QUIET_AFTER_MS = 10_000;
 
 /** Runs the console on a terminal. */
 export class InteractiveConsole {
@@ -61,7 +58,6 @@ export class InteractiveConsole {
   #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
-  #lastKeyAt = LONG_AGO;
 
   constructor(
     call: Call<ConsoleFlags>,
@@ -112,7 +108,6 @@ export class InteractiveConsole {
       },
       act,
       redraw: () => this.#display.forget(),
-      getIsQuiet: () => this.#isQuiet,
       runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
       onFirstRead: () => this.#releasePaint(),
       quit: () => {
@@ -200,7 +195,7 @@ export class InteractiveConsole {
    * the rest.
    */
   #updateExpectation(): void {
-    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.openQuestions > 0);
+    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.missingAnswers > 0);
   }
 
   #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
@@ -210,13 +205,14 @@ export class InteractiveConsole {
       onTaken: () => {
         this.#display.begin();
         this.#query?.ask();
+        this.#shownQuery.ask(); // before any frame, so that a slow line is not taken for a terminal that never answers
+        this.#updateExpectation();
         this.#repaint();
       },
       onGiven: () => {
         this.#display.end();
         this.#writer?.flush();
-        discardAnswers(this.#shownQuery.openQuestions);
-        this.#shownQuery.forget();
+        this.#shownQuery.forget(discardAnswers(this.#shownQuery.missingAnswers));
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
@@ -226,10 +222,6 @@ export class InteractiveConsole {
   #releasePaint(): void {
     this.#isHeld = false;
     this.#repaint();
-  }
-
-  get #isQuiet(): boolean {
-    return subtractTime(this.#context.clock.now(), this.#lastKeyAt) >= QUIET_AFTER_MS;
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */
@@ -245,8 +237,6 @@ export class InteractiveConsole {
   #handleInput(event: InputEvent): void {
     if (this.#isDue) this.#catchUpWithKeys();
     dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
-    if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
-    this.#lastKeyAt = this.#context.clock.now();
     if (this.#app.overlays.top !== undefined) this.#repaint(); // overlays do not report changes of their own state
   }
 

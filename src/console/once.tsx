@@ -29,7 +29,6 @@ export async function printConsoleOnce(
     switchContext: () => {},
     act: () => {},
     redraw: () => {},
-    getIsQuiet: () => false,
     runWhenShown: () => {}, // no key is pressed
     quit: () => {},
   });
