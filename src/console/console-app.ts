@@ -60,7 +60,7 @@ interface ConsolePorts {
   first?: OpenedContext;
   /** Whether the background of the terminal is light; undefined if it is not known. */
   getIsLight?(): boolean | undefined;
-  /** Called once, when everything has been read for the first time. */
+  /** Called once, when something has been read for the first time. */
   onFirstRead?(): void;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
@@ -118,6 +118,7 @@ export class ConsoleApp {
   /** Number of lost changes that were logged. */
   #lostChanges = 0;
   #isFirstReadDone = false;
+  #refreshedFor = Number.NaN;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts) {
@@ -148,7 +149,7 @@ export class ConsoleApp {
       getSnapshot,
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
-    this.#detailCache = new DetailCache(context, notifyChange);
+    this.#detailCache = new DetailCache(context, notifyChange, ports.getIsQuiet);
     this.#historyReader = new HistoryReader(context, notifyChange);
     this.etcd = new EtcdReader(context, notifyChange);
     if (context.settings.hyperlinks && canShowLinks(io.env))
@@ -211,6 +212,18 @@ export class ConsoleApp {
   getShownTime(): number {
     if (this.liveView.past !== undefined) return this.getWallTime();
     return Math.floor(this.getWallTime() / AGE_STEP_MS) * AGE_STEP_MS;
+  }
+
+  /**
+   * Whether a frame would be that of the last refresh: nobody types, all is well, and no displayed age has grown. The first
+   * read shows its own progress.
+   */
+  get isStill(): boolean {
+    const { toast, watched } = this.state;
+    const { connection, progress } = this.liveView;
+    const isAtRest = this.ports.getIsQuiet() && (isLive(connection) || progress !== undefined);
+    const isIdle = this.overlays.top === undefined && this.jobs.running.length === 0;
+    return isAtRest && isIdle && !toast && watched.length === 0 && this.#refreshedFor === this.getShownTime();
   }
 
   getScreenSize(): Size {
@@ -409,6 +422,7 @@ export class ConsoleApp {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
+    this.#refreshedFor = this.getShownTime();
     const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
     this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
@@ -446,7 +460,7 @@ export class ConsoleApp {
     this.#logLostChanges();
     this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
-    if (this.#isFirstReadDone || !this.#live.hasRead) return;
+    if (this.#isFirstReadDone || (this.#live.progress === undefined && !this.#live.hasRead)) return;
     this.#isFirstReadDone = true;
     this.ports.onFirstRead?.();
   }
