@@ -5,7 +5,7 @@ import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail } from "../cli/views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
-import type { Millis } from "../core/base/clock.ts";
+import { LONG_AGO, type Millis, subtractTime } from "../core/base/clock.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Subject } from "../site/state/subject.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
@@ -48,8 +48,14 @@ import { listUserKeyActions } from "./user-commands.ts";
 /** Columns of a table besides its cells: marks at the left, and a blank at the right. */
 const TABLE_MARGIN = 3;
 
-/** Step in which displayed ages grow, ms: shorter steps would fill a slow line with ages alone. */
-const AGE_STEP_MS = 5_000;
+/** Steps in which displayed ages grow, ms: while the user types, and later. Each change is written to the terminal. */
+const AGE_STEPS_MS = { active: 5_000, quiet: 10_000 };
+
+/**
+ * Minimum time between two updates of the explorer while the user does not type, ms: a line more or less moves all
+ * lines below it, and so rewrites those of the table.
+ */
+const QUIET_EXPLORER = 5_000;
 
 /** The environment of the console. */
 interface ConsolePorts {
@@ -75,6 +81,8 @@ interface ConsolePorts {
   act(app: ConsoleApp, id: string): void;
   /** Discards the knowledge of the screen, because another program may have written to it. */
   redraw(): void;
+  /** Whether the user has not typed for a while. */
+  getIsQuiet(): boolean;
   /**
    * Runs `action` when the frame that is being rendered is on the screen: when the terminal has answered after it, or
    * if the terminal never answers. Call it while a frame is rendered.
@@ -102,6 +110,8 @@ export class ConsoleApp {
   readonly #events = new EventLog();
   #pastEvents: { of: PastView; events: EventList } | undefined;
   readonly tree = new ExplorerTree();
+  #shownContexts: ContextList["all"] | undefined;
+  #treeAt = LONG_AGO;
   readonly drafts = new Drafts();
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
@@ -134,7 +144,7 @@ export class ConsoleApp {
       () => context.clock.getWallTime(),
       (text) => context.log.info(text),
     );
-    this.#live = new LiveView(context, () => this.#handleSnapshot());
+    this.#live = new LiveView(context, () => this.#handleSnapshot(), ports.getIsQuiet);
     this.travel = new TimeTravel(context, {
       onChange: notifyChange,
       onMessage: (text, tone) => this.showToast(text, tone),
@@ -211,7 +221,8 @@ export class ConsoleApp {
   /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number {
     if (this.liveView.past !== undefined) return this.getWallTime();
-    return Math.floor(this.getWallTime() / AGE_STEP_MS) * AGE_STEP_MS;
+    const step = this.ports.getIsQuiet() ? AGE_STEPS_MS.quiet : AGE_STEPS_MS.active;
+    return Math.floor(this.getWallTime() / step) * step;
   }
 
   /**
@@ -435,14 +446,25 @@ export class ConsoleApp {
   }
 
   #updateTree(): void {
-    const { snapshot } = this.liveView;
+    const now = this.context.clock.now();
     const contexts = this.contexts.all;
+    const isRecent = subtractTime(now, this.#treeAt) < QUIET_EXPLORER && contexts === this.#shownContexts;
+    if (this.ports.getIsQuiet() && isRecent) return;
+    this.#shownContexts = contexts;
+    const { snapshot } = this.liveView;
     const counts = this.getTabCounts();
     const open = this.state.explorer.open ?? getDefaultUnfolded(counts);
     const { problems } = this.#getCounter();
     const { clusterHealth: health } = this.liveView;
     const inputs = { snapshot, counts, problems, open, contexts, health };
+    this.#treeAt = this.liveView.hasRead ? now : LONG_AGO;
     this.tree.update(inputs, this.getWallTime(), this.theme.signs);
+  }
+
+  /** Applies all received changes now. */
+  catchUp(): void {
+    this.liveView.catchUp();
+    this.notifyChange();
   }
 
   /** Call this when a frame was built. @param ms  how long it took */

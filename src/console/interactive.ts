@@ -1,7 +1,7 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
-import { subtractTime } from "../core/base/clock.ts";
+import { LONG_AGO, subtractTime } from "../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
 import { isSimpleTerminal } from "./alerts.ts";
@@ -28,6 +28,9 @@ const REPAINT_INTERVAL_MS = 1_000;
  * once.
  */
 const FIRST_DATA = 700;
+
+/** Time without a key after which less is written, ms. The next key brings everything up to date. */
+const QUIET_AFTER_MS = 10_000;
 
 /** Runs the console on a terminal. */
 export class InteractiveConsole {
@@ -58,6 +61,7 @@ export class InteractiveConsole {
   #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
+  #lastKeyAt = LONG_AGO;
 
   constructor(
     call: Call<ConsoleFlags>,
@@ -108,6 +112,7 @@ export class InteractiveConsole {
       },
       act,
       redraw: () => this.#display.forget(),
+      getIsQuiet: () => this.#isQuiet,
       runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
       onFirstRead: () => this.#releasePaint(),
       quit: () => {
@@ -226,6 +231,10 @@ export class InteractiveConsole {
     this.#repaint();
   }
 
+  get #isQuiet(): boolean {
+    return subtractTime(this.#context.clock.now(), this.#lastKeyAt) >= QUIET_AFTER_MS;
+  }
+
   /** Schedules one repaint for all changes in one turn of the event loop. */
   #repaint(): void {
     if (this.#isDue || this.#isHeld) return;
@@ -239,6 +248,8 @@ export class InteractiveConsole {
   #handleInput(event: InputEvent): void {
     if (this.#isDue) this.#catchUpWithKeys();
     dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
+    if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
+    this.#lastKeyAt = this.#context.clock.now();
     if (this.#app.overlays.top !== undefined) this.#repaint(); // overlays do not report changes of their own state
   }
 

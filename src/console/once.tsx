@@ -29,6 +29,7 @@ export async function printConsoleOnce(
     switchContext: () => {},
     act: () => {},
     redraw: () => {},
+    getIsQuiet: () => false,
     runWhenShown: () => {}, // no key is pressed
     quit: () => {},
   });

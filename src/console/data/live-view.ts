@@ -95,8 +95,8 @@ const PARTIAL_GROWTH_FACTOR = 4;
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
 
-/** Minimum time between two snapshots. */
-const SNAPSHOT_PAUSE_MS = 200;
+/** Minimum time between two snapshots, ms: while the user types, and later. */
+const SNAPSHOT_PAUSES_MS = { active: 200, quiet: 1_000 };
 
 /**
  * Maximum age of the request that etcd answered last, ms. If it is older, the state is unknown. A missing answer is
@@ -110,6 +110,7 @@ export class LiveView implements ShownData {
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();
   readonly #onChange: () => void;
+  readonly #getIsQuiet: () => boolean;
   #snapshot: Snapshot;
   /** The last snapshot without the faults of etcd itself. */
   #read: Snapshot | undefined;
@@ -133,10 +134,14 @@ export class LiveView implements ShownData {
   /** What the first read had brought when more of it was shown last. */
   #partial: Snapshot | undefined;
 
-  /** @param onChange  called for a new snapshot, connection state or health, at most five times a second */
-  constructor(context: CommandContext, onChange: () => void) {
+  /**
+   * @param onChange    called for a new snapshot, connection state or health, at most five times a second
+   * @param getIsQuiet  whether the user does not type, so that fewer updates suffice
+   */
+  constructor(context: CommandContext, onChange: () => void, getIsQuiet = () => false) {
     this.#context = context;
     this.#onChange = onChange;
+    this.#getIsQuiet = getIsQuiet;
     this.#builder = new SnapshotBuilder(context.keys, SNAPSHOT_COLLECTIONS);
     this.#snapshot = this.#builder.getSnapshot();
     this.#streamState = { kind: "opening", since: context.clock.getWallTime(), fault: undefined };
@@ -297,7 +302,8 @@ export class LiveView implements ShownData {
   #scheduleUpdate(): void {
     if (this.#stop.signal.aborted || (this.#timer !== undefined && this.hasRead)) return;
     clearTimeout(this.#timer);
-    const pause = this.hasRead ? Math.max(SNAPSHOT_PAUSE_MS, 3 * this.#cost) : 0;
+    const least = this.#getIsQuiet() ? SNAPSHOT_PAUSES_MS.quiet : SNAPSHOT_PAUSES_MS.active;
+    const pause = this.hasRead ? Math.max(least, 3 * this.#cost) : 0;
     const due = subtractTime(this.#last, this.#context.clock.now()) + pause;
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
