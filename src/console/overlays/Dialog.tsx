@@ -36,7 +36,13 @@ import {
   toCommandWords,
 } from "./dialog-form.ts";
 import { DialogPreview } from "./dialog-preview.ts";
-import { buildDialogRows, CONFIRM_FIELD, createJobRequest, findDialogObstacle, LATE } from "./dialog-rows.ts";
+import {
+  buildDialogRows,
+  CONFIRM_FIELD,
+  createJobRequest,
+  findDialogObstacle,
+  LATE_HINT,
+} from "./dialog-rows.ts";
 import { createField, editField, type TextField } from "./field.ts";
 import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { openJob, openOutput, TextView } from "./output.tsx";
@@ -198,7 +204,7 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
       rows={rows}
       hints={[
         fields.length > 0 && ["Tab", "next field"],
-        isReady ? ["Enter", spec.id] : isLate && ["Enter", LATE],
+        isReady ? ["Enter", spec.id] : isLate && ["Enter", LATE_HINT],
       ]}
       escape="cancel"
       width={width}

@@ -22,7 +22,7 @@ import { buildFieldCells, createField, type TextField } from "./field.ts";
 export const CONFIRM_FIELD = "confirm";
 
 /** What Enter does while the terminal has not answered that it shows the preview. */
-export const LATE = "works once the terminal has shown the preview";
+export const LATE_HINT = "works once the terminal has shown the preview";
 
 /** The values a dialog is rendered from. */
 interface DialogView {
@@ -274,7 +274,7 @@ export function findDialogObstacle(
     return "not possible with these values: see above";
   if (word !== undefined && typed !== word) return `type ${cleanToWidth(word, 60)} to confirm`;
   if (dialog.isReady) return undefined;
-  return dialog.isLate ? `Enter ${LATE}` : "the preview has just changed: read it, then press Enter";
+  return dialog.isLate ? `Enter ${LATE_HINT}` : "the preview has just changed: read it, then press Enter";
 }
 
 /**
