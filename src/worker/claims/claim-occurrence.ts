@@ -136,8 +136,11 @@ export async function claimOccurrence(
   const answer = await commitInSession(context, buildClaimTxn(context, claim, outcomes));
   if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
   const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
-  if (result.kind === "claimed")
-    cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
+  if (result.kind === "claimed") {
+    const { key, token } = result.claimed;
+    const session = context.registration.session.id;
+    cache.applyPut({ ...buildKeyValue(key, claim.running?.value ?? "", token), session });
+  }
   return result;
 }
 
