@@ -7,14 +7,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * the end; in a fresh checkout, vitest only knows the sizes of files. Files that compute are mixed with files that wait.
  */
 const LONGEST = [
-  "simulation/worker-schedules",
   "simulation/schedules",
   "core/etcd/memory/differential",
   "simulation/mutants",
-  "safety/faults/two-clusters",
-  "core/process/every-call",
   "safety/runs/conditions",
-  "safety/schedules/chaos",
   "safety/schedules/checkpoints",
   "safety/schedules/expectations",
   "safety/schedules/pause-after-failures",
@@ -22,17 +18,14 @@ const LONGEST = [
   "safety/operate/reset",
   "safety/queues/",
   "safety/runs/exits",
-  "safety/console/",
-  "safety/etcd/logins",
-  "safety/etcd/secured",
-  "safety/check/doctor",
-  "safety/observe/ls.",
   "safety/command-line/command-line",
   "safety/schedules/chains",
   "safety/etcd/role-bypass",
   "safety/front-ends/perfectsched",
   "safety/runs/death",
   "core/process/runner-death",
+  "core/process/groups",
+  "site/operate/site-calendars",
 ];
 
 /** Those of the project `rules` come last: they are short, so that all workers end together; and a worker serves one project only. */

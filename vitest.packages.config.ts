@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/packages/**/*.test.ts"],
-    globalSetup: ["test/packages/build-packages.ts"],
+    globalSetup: ["fixtures/packages/build-packages.ts"],
     testTimeout: 900_000,
     hookTimeout: 900_000,
     fileParallelism: false,

@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { OUTCOME_DOCUMENTS } from "../src/cli/frame/outcome-json.ts";
 import { KEY_DETAIL_JSON, KEYS_JSON, KEYS_WITH_VALUES_JSON } from "../src/cli/views/etcd-keys.ts";
 import { MEMBERS_JSON } from "../src/cli/views/etcd-members.ts";
 import { SESSIONS_JSON } from "../src/cli/views/etcd-sessions.ts";
@@ -127,8 +128,20 @@ export const ETCD_SCHEMA: RootSchema = {
   $defs: buildDefinitions([...ETCD_DOCUMENTS, ...ETCD_PARTS]),
 };
 
-function renderEtcdDocuments(): string {
-  return [...ETCD_DOCUMENTS, ...ETCD_PARTS].map(({ name, schema }) => renderSection(name, schema)).join("\n");
+const OUTCOME_PARTS = [...listParts(OUTCOME_DOCUMENTS)];
+
+/** The schema of what commands that act print with `--json`. */
+export const OUTCOME_SCHEMA: RootSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "--json of commands that act",
+  $defs: buildDefinitions([...OUTCOME_DOCUMENTS, ...OUTCOME_PARTS]),
+};
+
+/** The objects of outcomes that no listing has. */
+const OWN_OUTCOME_PARTS = OUTCOME_PARTS.filter((part) => !PARTS.has(part));
+
+function renderSections(objects: readonly JsonObject<never>[]): string {
+  return objects.map(({ name, schema }) => renderSection(name, schema)).join("\n");
 }
 
 /** Renders the part of docs/json.md that is generated from the schema. */
@@ -140,7 +153,6 @@ function renderListings(): string {
     const views = IDS.flatMap((id) => (VIEWS[id].json === row ? [`\`ls ${id}\``] : []));
     return renderSection(`${row.name}: rows of ${views.join(", ")}`, row.schema);
   });
-  const parts = [...PARTS].map(({ name, schema }) => renderSection(name, schema));
   const events = Object.entries(EVENTS).map(([name, schema]) => renderSection(`"event": "${name}"`, schema));
   return [
     "### The document",
@@ -148,14 +160,14 @@ function renderListings(): string {
     renderFieldTable(document),
     "",
     ...kinds,
-    ...parts,
+    renderSections([...PARTS]),
     "### overview",
     "",
     "`signalbox overview --json` prints `revision`, `prefix` and these fields.",
     "",
     renderFieldTable(OVERVIEW_JSON.schema),
     "",
-    ...OVERVIEW_PARTS.map(({ name, schema }) => renderSection(name, schema)),
+    renderSections(OVERVIEW_PARTS),
     "### Lines of `ls --watch`",
     "",
     "One JSON document per line.",
@@ -183,12 +195,16 @@ function formatType(schema: JsonSchema): string {
   if (schema.enum !== undefined) return "text";
   if (items !== undefined) return `list of ${formatItemsType(items)}`;
   if (pattern !== undefined) return "number as text";
-  return type === "string" ? "text" : type === "integer" ? "whole number" : String(type);
+  if (type === undefined) return "any value";
+  const names: Readonly<Record<string, string>> = { string: "text", integer: "whole number" };
+  return [type]
+    .flat()
+    .map((one) => names[one] ?? one)
+    .join(" or ");
 }
 
-function formatItemsType({ $ref, type }: JsonSchema): string {
-  if ($ref !== undefined) return getDefinitionName($ref);
-  return type === "string" ? "text" : "rows (see below)";
+function formatItemsType(items: JsonSchema): string {
+  return items.type === undefined && items.$ref === undefined ? "rows (see below)" : formatType(items);
 }
 
 function formatMeaning({ enum: values, description = "", $ref }: JsonSchema): string {
@@ -204,6 +220,8 @@ const DEFINITIONS = buildDefinitions([
   ...OVERVIEW_PARTS,
   ...ETCD_DOCUMENTS,
   ...ETCD_PARTS,
+  ...OUTCOME_DOCUMENTS,
+  ...OUTCOME_PARTS,
 ]);
 
 const getDefinitionName = (reference: string) => reference.slice("#/$defs/".length);
@@ -213,7 +231,11 @@ const BEGIN = "<!-- made by scripts/json-doc.ts: begin -->";
 const END = "<!-- end -->";
 
 /** The generated parts of docs/json.md, in order. */
-const RENDERERS = [renderListings, renderEtcdDocuments];
+const RENDERERS = [
+  renderListings,
+  () => renderSections([...OUTCOME_DOCUMENTS, ...OWN_OUTCOME_PARTS]),
+  () => renderSections([...ETCD_DOCUMENTS, ...ETCD_PARTS]),
+];
 
 /** Builds the generated documents. @returns the contents of the files, by path */
 export function buildDocuments(): Record<string, string> {

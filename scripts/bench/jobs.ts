@@ -3,7 +3,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { startPostgres, startRedis } from "../../fixtures/data-stores.ts";
-import { findOrUnpack } from "../../fixtures/debian-packages.ts";
+import { findOrUnpack } from "../../fixtures/packages/debian-packages.ts";
 import { runTool } from "../../fixtures/run-tool.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { mapAtMost } from "../../src/core/base/wait.ts";

@@ -51,7 +51,7 @@ async function evacuate({ values, args: [resource = ""], command }: CommandLine)
   if (own === undefined && other !== undefined)
     throw new ScriptError(
       75,
-      `nothing was done: ${resource} is already drained by ${formatDrainOwner(other)}`,
+      `nothing was changed: ${resource} is already drained by ${formatDrainOwner(other)}`,
     );
   file.save(state);
   const howOn = `${resource} stays drained; run the same line again to continue, or: signalbox undrain resource ${resource}`;

@@ -37,7 +37,7 @@ await runScript(
     if (own === undefined && other !== undefined)
       throw new ScriptError(
         75,
-        `nothing was done: everything is already drained by ${formatDrainOwner(other)}`,
+        `nothing was changed: everything is already drained by ${formatDrainOwner(other)}`,
       );
     FREEZE_FILE.save(freeze);
     try {

@@ -1,7 +1,7 @@
 /** Finds the model checker Spin: that of this machine, or Debian's package, unpacked into the project's cache. */
 import { access } from "node:fs/promises";
 import path from "node:path";
-import { findOrUnpack, unpackRelease } from "../../fixtures/debian-packages.ts";
+import { findOrUnpack, unpackRelease } from "../../fixtures/packages/debian-packages.ts";
 import { runTool } from "../../fixtures/run-tool.ts";
 
 const FOLDER = path.resolve(import.meta.dirname, "../../.cache/spin");

@@ -1,5 +1,5 @@
 import type { Command } from "../cli/frame/command.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { addMs, type BootTime, type Clock, LONG_AGO, type WallTime } from "../core/base/clock.ts";
 import type { FileReader } from "../core/config/files.ts";
 import type { Settings } from "../core/config/settings.ts";
 import type { HostFacts } from "../core/fleet/host.ts";
@@ -21,8 +21,7 @@ export interface AgentArchive {
 /** The context that all calls of an agent share. */
 export interface AgentContext extends AgentPorts {
   settings: Settings;
-  /** Reads the boot-time clock, ms. */
-  readBootTime(): number;
+  readBootTime(): BootTime;
   sessions: SharedSessions;
   successors: Successors;
   accounts: Accounts;
@@ -48,13 +47,13 @@ export interface AgentContext extends AgentPorts {
 /** Counts what an agent has done since its start. */
 export class AgentStatistics {
   /** Start of the agent, wall clock, ms since the epoch. */
-  readonly since: number;
+  readonly since: WallTime;
   /** Calls that were served to their end. */
   served = 0;
   /** Calls that were declined, by reason. A reason is one of a few words. */
   readonly declined = new Map<string, number>();
 
-  constructor(since: number) {
+  constructor(since: WallTime) {
     this.since = since;
   }
 
@@ -70,7 +69,7 @@ const CACHE_TIME_MS = 2_000;
 export class BriefCache<T> {
   readonly #clock: Clock;
   readonly #values = new Map<string, T>();
-  #until = 0;
+  #until = LONG_AGO;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -81,7 +80,7 @@ export class BriefCache<T> {
     const now = this.#clock.now();
     if (now >= this.#until) {
       this.#values.clear();
-      this.#until = now + CACHE_TIME_MS;
+      this.#until = addMs(now, CACHE_TIME_MS);
     }
     const kept = this.#values.get(key);
     if (kept !== undefined) return kept;

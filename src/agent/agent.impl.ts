@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { Call, Command, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
 import { openConnection } from "../cli/frame/connect.ts";
 import { raiseVerbosity } from "../cli/frame/logging.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { addMs, type Clock } from "../core/base/clock.ts";
 import { ConfigError, EXIT } from "../core/base/errors.ts";
 import type { Finding } from "../core/base/finding.ts";
 import { generateRunId } from "../core/base/ids.ts";
@@ -328,6 +328,6 @@ async function writeReport(
 /** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
 async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
   if (sessions.listLive().length === 0)
-    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_TIMEOUT_MS);
+    await sessions.keepOpen(settings.ttl / 1000, addMs(clock.now(), OPEN_TIMEOUT_MS));
   return sessions.listLive();
 }

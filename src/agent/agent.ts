@@ -1,4 +1,5 @@
 import { setImmediate as waitForTurn } from "node:timers/promises";
+import { addMs, type Millis, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
 import { waitAtMost } from "../core/base/wait.ts";
 import { StoreError } from "../core/etcd/store.ts";
 import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
@@ -24,7 +25,7 @@ export class Agent {
   /** Resolves once each call that came before the first session is being served. */
   #early: Promise<unknown> = Promise.resolve();
   /** When a call was last served to its end, or the agent was started. */
-  #lastServed: number;
+  #lastServed: MonotonicTime;
   /**
    * The permission that etcd denies to this agent; undefined if it can have sessions. Runs without an agent may not
    * need it.
@@ -79,7 +80,7 @@ export class Agent {
   async #tryFirstSession(): Promise<string | undefined> {
     const { sessions, settings, clock, log } = this.#context;
     try {
-      await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_TIMEOUT_MS);
+      await sessions.keepOpen(settings.ttl / 1000, addMs(clock.now(), OPEN_TIMEOUT_MS));
       return undefined;
     } catch (error) {
       log.warn("no session could be opened yet", { error: String(error) });
@@ -101,15 +102,15 @@ export class Agent {
     });
   }
 
-  /** Returns how long no call has been served, ms; 0 while one is. */
-  getIdleTime(): number {
-    return this.#served.size > 0 ? 0 : this.#context.clock.now() - this.#lastServed;
+  /** Returns how long no call has been served; 0 while one is. */
+  getIdleTime(): Millis {
+    return this.#served.size > 0 ? 0 : subtractTime(this.#context.clock.now(), this.#lastServed);
   }
 
   /** Waits briefly until the claims of all ended commands are free. */
   async finishEnded(): Promise<void> {
     const { clock } = this.#context;
-    const until = clock.now() + FINISH_WITHIN;
+    const until = addMs(clock.now(), FINISH_WITHIN);
     const isFinishing = () => [...this.#served.values()].some(({ hasExited }) => hasExited);
     while (isFinishing() && clock.now() < until) await clock.sleep(FINISH_WITHIN / 100);
   }

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock, MonotonicTime } from "../core/base/clock.ts";
 import type { Log } from "../core/base/log.ts";
 import type { Random } from "../core/base/random.ts";
 import { retryUnavailable } from "../core/etcd/retry.ts";
@@ -48,7 +48,7 @@ export async function writeFence(
   ports: AgentPorts,
   session: bigint,
   before: bigint,
-  until: number,
+  until: MonotonicTime,
 ): Promise<Fence | undefined> {
   const key = ports.keys.agentSession(ports.host, session);
   const value = ports.describeSession(session); // differs from that of every other agent

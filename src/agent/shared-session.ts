@@ -1,3 +1,4 @@
+import { type Millis, type MonotonicTime, pickEarlier, pickLater, subtractTime } from "../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { retryUnavailable } from "../core/etcd/retry.ts";
 import { waitUntilNear } from "../core/etcd/session/horizon.ts";
@@ -18,7 +19,7 @@ interface ProofRound {
   /** Raft term of the read that proves the session. */
   raftTerm?: bigint;
   /** The horizon of the session after this renewal. Undefined: the renewal does not count yet. */
-  horizon?: number;
+  horizon?: MonotonicTime;
   /** Proofs that have not moved a deadline yet. */
   proofs: Map<ClaimShare, SessionProof>;
   /** How often the horizon had moved back at the start of the renewal. If it moves back later, the proofs do not count. */
@@ -30,7 +31,7 @@ export class SharedSession implements SessionOwner {
   readonly ports: AgentPorts;
   readonly session: Session;
   readonly store: Store;
-  readonly sweepFrom: number;
+  readonly sweepFrom: MonotonicTime | undefined;
   readonly #fence: Fence;
   readonly #shares = new Set<ClaimShare>();
   /** The newest share of each run. */
@@ -40,19 +41,18 @@ export class SharedSession implements SessionOwner {
   #round: ProofRound | undefined;
   /** How often the horizon has moved back. */
   #shortenings = 0;
-  #horizonBefore: number;
-  #idleSince: number;
+  #horizonBefore: MonotonicTime;
+  #idleSince: MonotonicTime;
 
   /**
-   * @param sweepFrom  instant on the clock, ms, after which tickets without a run may be removed; 0 for a session of
-   * this agent
+   * @param sweepFrom  instant after which tickets without a run may be removed; undefined for a session of this agent
    * @param onRenewed  called after each renewal that counts
    */
   constructor(
     ports: AgentPorts,
     session: Session,
     fence: Fence,
-    sweepFrom: number,
+    sweepFrom: MonotonicTime | undefined,
     onRenewed: (session: SharedSession) => void,
   ) {
     this.ports = ports;
@@ -85,7 +85,7 @@ export class SharedSession implements SessionOwner {
 
   /** Whether the session was opened by an earlier agent. */
   get isTakenOver(): boolean {
-    return this.sweepFrom > 0;
+    return this.sweepFrom !== undefined;
   }
 
   hasRun(run: string): boolean {
@@ -101,9 +101,9 @@ export class SharedSession implements SessionOwner {
     return this.#condemned.has(run);
   }
 
-  /** How long no run has used the session, ms. */
-  get idleTime(): number {
-    return this.#shares.size > 0 ? 0 : this.ports.clock.now() - this.#idleSince;
+  /** How long no run has used the session. */
+  get idleTime(): Millis {
+    return this.#shares.size > 0 ? 0 : subtractTime(this.ports.clock.now(), this.#idleSince);
   }
 
   /** Called by the session after a renewal: checks the fence. Claims are proved separately, so that none delays another. */
@@ -231,7 +231,7 @@ export class ClaimShare implements ClaimSession {
   readonly #owner: SharedSession;
   readonly #lost = new AbortController();
   #claim: SessionOwner | undefined;
-  #horizon: number;
+  #horizon: MonotonicTime;
   /** Aborted when the horizon moves back, so that waiting callers check again. */
   #moved = new AbortController();
 
@@ -262,10 +262,10 @@ export class ClaimShare implements ClaimSession {
   }
 
   get horizon() {
-    return Math.min(this.#horizon, this.#owner.session.horizon);
+    return pickEarlier(this.#horizon, this.#owner.session.horizon);
   }
 
-  async waitUntilHorizonNear(lead: number, signal: AbortSignal) {
+  async waitUntilHorizonNear(lead: Millis, signal: AbortSignal) {
     const { clock } = this.#owner.ports;
     await waitUntilNear(clock, () => ({ at: this.horizon, moved: this.#moved.signal }), lead, signal);
   }
@@ -288,8 +288,8 @@ export class ClaimShare implements ClaimSession {
    * Moves the horizon after a renewal and a proof.
    * @param horizon  that of the renewal; those of later renewals may arrive first
    */
-  extend(horizon: number): void {
-    this.#horizon = Math.max(this.#horizon, horizon);
+  extend(horizon: MonotonicTime): void {
+    this.#horizon = pickLater(this.#horizon, horizon);
     this.#claim?.onHorizonMoved();
   }
 
@@ -312,7 +312,7 @@ export class ClaimShare implements ClaimSession {
   }
 
   /** Removes the keys that may be left. The session continues: other runs use it. */
-  async end(until: number, keys: readonly string[]) {
+  async end(until: MonotonicTime, keys: readonly string[]) {
     const { ports, store, session } = this.#owner;
     try {
       if (keys.length === 0) return;

@@ -1,3 +1,4 @@
+import { addMs, type Millis, type MonotonicTime, type Seconds, subtractTime } from "../core/base/clock.ts";
 import { raceAbort } from "../core/base/wait.ts";
 import { computeRenewalPeriod } from "../core/config/ttl.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../core/etcd/retry.ts";
@@ -24,14 +25,14 @@ export class SharedSessions implements SessionSource {
   /** Number of sessions of earlier agents that were taken over. */
   takeovers = 0;
   readonly #ports: AgentPorts;
-  readonly #own = new Map<number, Promise<SharedSession>>();
+  readonly #own = new Map<Seconds, Promise<SharedSession>>();
   /** Ids of the sessions that this agent has opened. No launcher can know one that is still being opened. */
   readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
-  /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
-  readonly #renewed = new Map<SharedSession, number>();
-  /** Time to live of the session that is kept open, s. */
-  #kept: number | undefined;
+  /** Sessions that are renewed, and when the last renewal that counts was. */
+  readonly #renewed = new Map<SharedSession, MonotonicTime>();
+  /** Time to live of the session that is kept open. */
+  #kept: Seconds | undefined;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
 
@@ -39,7 +40,7 @@ export class SharedSessions implements SessionSource {
     this.#ports = ports;
   }
 
-  async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal) {
+  async open({ run, ttl }: SessionUser, until: MonotonicTime, signal: AbortSignal) {
     for (;;) {
       const opening = this.#openShared(ttl, until);
       const shared = await this.#waitFor(opening, until, signal);
@@ -49,7 +50,7 @@ export class SharedSessions implements SessionSource {
   }
 
   /** Opens a session and renews it even while no run uses it, so that operators see this agent. @throws StoreError */
-  async keepOpen(ttl: number, until: number): Promise<void> {
+  async keepOpen(ttl: Seconds, until: MonotonicTime): Promise<void> {
     this.#kept = ttl;
     const known = this.#own.get(ttl);
     const shared = await known?.catch(() => undefined);
@@ -57,7 +58,11 @@ export class SharedSessions implements SessionSource {
     await this.#openShared(ttl, until);
   }
 
-  async resume({ run, session, ttl }: SessionUser & { session: bigint }, until: number, signal: AbortSignal) {
+  async resume(
+    { run, session, ttl }: SessionUser & { session: bigint },
+    until: MonotonicTime,
+    signal: AbortSignal,
+  ) {
     for (;;) {
       const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
       if (shared === "again") continue;
@@ -71,11 +76,11 @@ export class SharedSessions implements SessionSource {
     return [...this.#renewed.keys()];
   }
 
-  /** Measures how late the most overdue renewal is, ms; 0 if none is late. */
-  measureRenewalLag(): number {
+  /** Measures how late the most overdue renewal is; 0 if none is late. */
+  measureRenewalLag(): Millis {
     const now = this.#ports.clock.now();
     const lags = [...this.#renewed].map(
-      ([{ session }, renewedAt]) => now - renewedAt - computeRenewalPeriod(session.ttl),
+      ([{ session }, renewedAt]) => subtractTime(now, renewedAt) - computeRenewalPeriod(session.ttl),
     );
     return Math.max(0, ...lags);
   }
@@ -92,13 +97,13 @@ export class SharedSessions implements SessionSource {
    * @returns "again" if that deadline was too early, so that this caller has to begin the work again
    * @throws StoreError, or the signal's reason
    */
-  async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
+  async #waitFor<T>(work: Promise<T>, until: MonotonicTime, signal: AbortSignal): Promise<T | "again"> {
     try {
       // If this caller has begun the work itself, the work ends before this limit, with a better error.
-      const latest = until + MIN_RETRY_TIME_MS;
+      const latest = addMs(until, MIN_RETRY_TIME_MS);
       return await runWithDeadline(this.#ports.clock, latest, (either) => raceAbort(work, either), signal);
     } catch (error) {
-      const hasTime = this.#ports.clock.now() + MIN_RETRY_TIME_MS < until;
+      const hasTime = addMs(this.#ports.clock.now(), MIN_RETRY_TIME_MS) < until;
       if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
       throw isSessionGone(error)
         ? new StoreError("unavailable", "the session expired as it was opened")
@@ -106,7 +111,7 @@ export class SharedSessions implements SessionSource {
     }
   }
 
-  #openShared(ttl: number, until: number): Promise<SharedSession> {
+  #openShared(ttl: Seconds, until: MonotonicTime): Promise<SharedSession> {
     const known = this.#own.get(ttl);
     if (known !== undefined) return known;
     const opening = this.#openNew(ttl, until);
@@ -117,8 +122,7 @@ export class SharedSessions implements SessionSource {
     return opening;
   }
 
-  /** @param ttl  whole seconds */
-  async #openNew(ttl: number, until: number): Promise<SharedSession> {
+  async #openNew(ttl: Seconds, until: MonotonicTime): Promise<SharedSession> {
     const session = await Session.open(this.#ports, ttl, until);
     const fence = await writeFence(this.#ports, session.id, 0n, until).catch((error) => {
       session.stopRenewing();
@@ -126,10 +130,10 @@ export class SharedSessions implements SessionSource {
     });
     if (fence === undefined) throw new SessionLost("expired", "the session expired as it was opened");
     this.#opened.add(session.id);
-    return this.#keepLive(session, fence, 0);
+    return this.#keepLive(session, fence, undefined);
   }
 
-  #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+  #resumeShared(id: bigint, ttl: Seconds, until: MonotonicTime): Promise<SharedSession | undefined> {
     if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run to its end
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
@@ -143,15 +147,14 @@ export class SharedSessions implements SessionSource {
    * Takes over a session of an earlier agent: writes the fence, so that etcd no longer applies what that agent sends, then
    * renews the session and proves it with a read. For one time to live, nothing on it is removed: until then, a command may
    * run under a deadline that the earlier agent has set.
-   * @param ttl  whole seconds
    * @returns undefined if the session is gone
    * @throws StoreError
    */
-  async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+  async #takeOver(id: bigint, ttl: Seconds, until: MonotonicTime): Promise<SharedSession | undefined> {
     try {
       const fence = await moveFence(this.#ports, id, until);
       if (fence === undefined) return undefined;
-      const sweepFrom = this.#ports.clock.now() + ttl * 1000;
+      const sweepFrom = addMs(this.#ports.clock.now(), ttl * 1000);
       const session = await Session.resume(
         this.#ports,
         id,
@@ -167,7 +170,7 @@ export class SharedSessions implements SessionSource {
     }
   }
 
-  #keepLive(session: Session, fence: Fence, sweepFrom: number): SharedSession {
+  #keepLive(session: Session, fence: Fence, sweepFrom: MonotonicTime | undefined): SharedSession {
     const shared = new SharedSession(this.#ports, session, fence, sweepFrom, (one) =>
       this.#handleRenewal(one),
     );
@@ -215,7 +218,11 @@ export class SharedSessions implements SessionSource {
  * @returns undefined if the session has no fence: it is gone
  * @throws StoreError
  */
-async function moveFence(ports: AgentPorts, session: bigint, until: number): Promise<Fence | undefined> {
+async function moveFence(
+  ports: AgentPorts,
+  session: bigint,
+  until: MonotonicTime,
+): Promise<Fence | undefined> {
   const key = ports.keys.agentSession(ports.host, session);
   const read: Txn = { compare: [], success: [{ op: "range", key }], failure: [] };
   for (;;) {
@@ -250,7 +257,7 @@ async function removeStrayTickets(shared: SharedSession): Promise<boolean> {
   };
   const strays = keys.filter(isStray);
   if (strays.length === 0) return true;
-  if (ports.clock.now() < shared.sweepFrom) return false;
+  if (shared.sweepFrom !== undefined && ports.clock.now() < shared.sweepFrom) return false;
   let isDone = true;
   for (let at = 0; at < strays.length; at += MAX_TICKETS_PER_TRANSACTION) {
     // A run may have been resumed since. The check and the mark that forbids resuming are one step.

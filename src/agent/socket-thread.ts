@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { BootTime } from "../core/base/clock.ts";
 import type { AgentAddress } from "../core/process/agent-socket/listening-socket.ts";
 import { loadPeerAddon, type Peer } from "../core/process/agent-socket/peer.ts";
 import { startSocketServer } from "../core/process/agent-socket/socket-server.ts";
@@ -25,7 +26,7 @@ export async function serveSocket(): Promise<void> {
  * Creates the check whether the agent serves a peer, or why not. Caches its answers briefly: many launchers connect at
  * once.
  */
-function createPolicy(allow: readonly string[], readBootTime: () => number): (peer: Peer) => true | string {
+function createPolicy(allow: readonly string[], readBootTime: () => BootTime): (peer: Peer) => true | string {
   const accounts = new Accounts();
   const answers = new BriefCache<true | string>(createBootClock(readBootTime));
   const check = (peer: Peer) =>

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { moveLeadingOptions } from "../cli/syntax/leading-options.ts";
 import { NO_DEBUGGER } from "../core/process/node-options.ts";
-import { cacheCompiledCode } from "./compile-cache.ts";
+import { BundleCode, cacheCompiledCode } from "./compile-cache.ts";
 import { HEAP_LIMITS } from "./heap-limits.ts";
 
 const require = createRequire(import.meta.filename);
@@ -97,9 +97,12 @@ function startCached(bundle: string): void {
   // The first line of the bundle names the cached code for exactly this source text. V8 itself compares only the
   // length, and it does not check the processor architecture.
   const name = `${source.slice(2, source.indexOf("\n"))}-${process.version}-${process.arch}.code`;
-  const cachedData = readIfPresent(join(import.meta.dirname, name));
+  const shipped = readIfPresent(join(import.meta.dirname, name));
+  const own = shipped === undefined ? new BundleCode(name, process.env) : undefined;
+  const cachedData = shipped ?? own?.read();
   // V8 rejects a cache from another V8 version or other V8 options. It then compiles the source as usual.
   const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
+  if (cachedData === undefined || script.cachedDataRejected) own?.keepAtExit(script);
   script.runInThisContext()(createRequire(filename), filename, import.meta.dirname);
 }
 

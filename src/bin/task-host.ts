@@ -4,6 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Millis, WallTime } from "../core/base/clock.ts";
 import { receiveUsr1 } from "../core/process/native/signals.ts";
 import { LARGEST_CHECKPOINT } from "../schedule/state/checkpoint.ts";
 import { writeAll } from "./write-all.ts";
@@ -12,7 +13,7 @@ import { writeAll } from "./write-all.ts";
 interface ModuleResult {
   result: "ok" | "failed" | "retry";
   /** ms. */
-  wait?: number;
+  wait?: Millis;
   reason?: string;
 }
 
@@ -47,7 +48,7 @@ function toFailedResult(error: unknown): ModuleResult {
  * errors do not change it.
  */
 function buildTask(text: string): object {
-  const fields = JSON.parse(text) as { scheduled: number };
+  const fields = JSON.parse(text) as { scheduled: WallTime };
   return {
     ...fields,
     scheduledTime: new Date(fields.scheduled),
@@ -57,7 +58,7 @@ function buildTask(text: string): object {
     finish: () => {
       moduleResult ??= { result: "ok" };
     },
-    retry: (wait?: number) => {
+    retry: (wait?: Millis) => {
       if (wait !== undefined && !(Number.isFinite(wait) && wait >= 0))
         throw new RangeError(`retry(${String(wait)}): the wait is in ms, from 0 on`);
       moduleResult ??= { result: "retry", ...(wait !== undefined && { wait: Math.round(wait) }) };

@@ -1,3 +1,4 @@
+import { LONG_AGO, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { cleanToWidth } from "../core/base/display-width.ts";
 import { isHolding } from "../core/protocol/admission.ts";
 import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
@@ -21,22 +22,22 @@ export class Alerts {
   readonly #marks = new Map<string, string>();
   #source: { snapshot: Snapshot; watched: readonly WatchedRow[] } | undefined;
   #pending: string[] = [];
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldAt = LONG_AGO;
 
   /**
    * Compares the watched rows with their last states. The state of a row that was just added is only stored.
-   * @param now  monotonic clock, ms
    * @returns the notification to show now, if any
    */
   check(
     watched: readonly WatchedRow[],
     snapshot: Snapshot,
-    wall: number,
-    now: number,
+    wall: WallTime,
+    now: MonotonicTime,
   ): AlertNews | undefined {
     if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
       this.#compare(watched, snapshot, wall);
-    if (this.#pending.length === 0 || now - this.#toldAt < NOTIFICATION_PAUSE_MS) return undefined;
+    if (this.#pending.length === 0 || subtractTime(now, this.#toldAt) < NOTIFICATION_PAUSE_MS)
+      return undefined;
     this.#toldAt = now;
     const changes = this.#pending;
     this.#pending = [];
@@ -47,7 +48,7 @@ export class Alerts {
     };
   }
 
-  #compare(watched: readonly WatchedRow[], snapshot: Snapshot, wall: number): void {
+  #compare(watched: readonly WatchedRow[], snapshot: Snapshot, wall: WallTime): void {
     this.#source = { snapshot, watched };
     const ids = new Set(watched.map(getWatchId));
     for (const id of this.#marks.keys()) if (!ids.has(id)) this.#marks.delete(id);
@@ -73,7 +74,7 @@ interface WatchedState {
 const MAX_NOTIFICATION_COLUMNS = 100;
 
 /** Describes a watched row as its detail does. */
-function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
+function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: WallTime): WatchedState {
   const { heading } = buildDetail(row, { snapshot, wall, sessions: new Map(), facts: [] });
   if (row.kind === "lock" || row.kind === "resource")
     return describeQueue(row.kind, row.name, heading, snapshot);

@@ -5,6 +5,7 @@ import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail } from "../cli/views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
+import { LONG_AGO, type Millis, subtractTime } from "../core/base/clock.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Subject } from "../site/state/subject.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
@@ -111,7 +112,7 @@ export class ConsoleApp {
   #pastEvents: { of: PastView; events: EventList } | undefined;
   readonly tree = new ExplorerTree();
   #shownContexts: ContextList["all"] | undefined;
-  #treeAt = Number.NEGATIVE_INFINITY;
+  #treeAt = LONG_AGO;
   readonly drafts = new Drafts();
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
@@ -208,12 +209,11 @@ export class ConsoleApp {
     return this.#tables.getTabTable(this.state.tab);
   }
 
-  /** The time of the displayed state, ms since the epoch: the wall clock, or a past time. */
+  /** The time of the displayed state: the wall clock, or a past time. */
   getWallTime(): number {
     return this.travel.view?.past.at ?? this.getPresentTime();
   }
 
-  /** Wall clock, ms since the epoch. */
   getPresentTime(): number {
     return this.context.clock.getWallTime();
   }
@@ -436,7 +436,7 @@ export class ConsoleApp {
   #updateTree(): void {
     const now = this.context.clock.now();
     const contexts = this.contexts.all;
-    const isRecent = now - this.#treeAt < QUIET_EXPLORER && contexts === this.#shownContexts;
+    const isRecent = subtractTime(now, this.#treeAt) < QUIET_EXPLORER && contexts === this.#shownContexts;
     if (this.ports.getIsQuiet() && isRecent) return;
     this.#shownContexts = contexts;
     const { snapshot } = this.liveView;
@@ -445,7 +445,7 @@ export class ConsoleApp {
     const { problems } = this.#getCounter();
     const { clusterHealth: health } = this.liveView;
     const inputs = { snapshot, counts, problems, open, contexts, health };
-    this.#treeAt = this.liveView.hasRead ? now : Number.NEGATIVE_INFINITY;
+    this.#treeAt = this.liveView.hasRead ? now : LONG_AGO;
     this.tree.update(inputs, this.getWallTime(), this.theme.signs);
   }
 
@@ -456,7 +456,7 @@ export class ConsoleApp {
   }
 
   /** Call this when a frame was built. @param ms  how long it took */
-  handleFrameBuilt(ms: number): void {
+  handleFrameBuilt(ms: Millis): void {
     this.#live.handleFrameBuilt(ms);
   }
 

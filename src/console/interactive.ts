@@ -1,6 +1,7 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
+import { LONG_AGO, subtractTime } from "../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
 import { isSimpleTerminal } from "./alerts.ts";
@@ -60,7 +61,7 @@ export class InteractiveConsole {
   #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
-  #lastKeyAt = Number.NEGATIVE_INFINITY;
+  #lastKeyAt = LONG_AGO;
 
   constructor(
     call: Call<ConsoleFlags>,
@@ -228,7 +229,7 @@ export class InteractiveConsole {
   }
 
   get #isQuiet(): boolean {
-    return this.#context.clock.now() - this.#lastKeyAt >= QUIET_AFTER_MS;
+    return subtractTime(this.#context.clock.now(), this.#lastKeyAt) >= QUIET_AFTER_MS;
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */
@@ -269,7 +270,7 @@ export class InteractiveConsole {
     const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
-    this.#app.handleFrameBuilt(this.#context.clock.now() - start);
+    this.#app.handleFrameBuilt(subtractTime(this.#context.clock.now(), start));
     if (this.#shownQuery.isWanted) void this.#askWhetherShown();
   }
 

@@ -1,6 +1,7 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
+import { addMs } from "../core/base/clock.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { stripStyles } from "../core/base/text.ts";
 import { renderLines } from "./component-tree.tsx";
@@ -33,7 +34,7 @@ export async function printConsoleOnce(
     quit: () => {},
   });
   if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));
-  const deadline = context.clock.now() + context.settings.connectTimeout;
+  const deadline = addMs(context.clock.now(), context.settings.connectTimeout);
   try {
     app.begin();
     app.etcd.show(app.state.tab);

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import * as v from "valibot";
+import { subtractTime } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
 import { mergeSignals, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
@@ -83,7 +84,7 @@ function createHeld(connection: LibraryConnection, claim: HeldClaim, request: Cl
   /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */
   const rejectWhenLate = async (over: AbortSignal): Promise<never> => {
     await waitForAbort(signal);
-    const left = Math.max(0, claim.getHorizon() - clock.now());
+    const left = Math.max(0, subtractTime(claim.getHorizon(), clock.now()));
     await clock.sleep(Math.min(request.terminationTimeout, left), over);
     throw signal.reason;
   };

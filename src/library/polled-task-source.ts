@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { addMs, NEVER, subtractTime } from "../core/base/clock.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
 import { VERSION } from "../core/base/version.ts";
 import { mergeSignals } from "../core/base/wait.ts";
@@ -119,14 +120,14 @@ function createTaskSource(
       const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
       const { clock } = connection.ports;
       const either = mergeSignals(over.signal, signal);
-      const end = wait === true ? Infinity : clock.now() + (wait === false ? 0 : wait);
+      const end = wait === true ? NEVER : addMs(clock.now(), wait === false ? 0 : wait);
       for (;;) {
         either.throwIfAborted();
         const asked = poller;
         const since = asked.changeCount;
         const task = await pollInTurn();
         if (task !== undefined) return task as Task<D>; // the program says which data its schedules have
-        const left = end - clock.now();
+        const left = subtractTime(end, clock.now());
         if (left <= 0) return undefined;
         await asked.waitForChange(since, left, either);
       }

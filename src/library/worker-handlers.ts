@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Clock } from "../core/base/clock.ts";
+import { type Clock, subtractTime } from "../core/base/clock.ts";
 import { formatDuration } from "../core/base/duration.ts";
 import { isJsonObject, parseJson } from "../core/base/parse-json.ts";
 import { refuseFault } from "../core/base/schema.ts";
@@ -130,7 +130,7 @@ function createFunctionHandler(
   /** @param over  aborted when the function has ended: a timer would keep the process alive */
   const waitUntilLate = async (task: ScheduledTask, signal: AbortSignal, over: AbortSignal) => {
     await waitForAbort(signal);
-    const left = Math.max(0, task.getHorizon() - clock.now());
+    const left = Math.max(0, subtractTime(task.getHorizon(), clock.now()));
     await clock.sleep(Math.min(terminationTimeout, left), over);
     return { result: "failed", reason: "its handler did not end after its signal was aborted" } as const;
   };

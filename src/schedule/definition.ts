@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { WallTime } from "../core/base/clock.ts";
 import { ConfigError, SignalboxError } from "../core/base/errors.ts";
 import type { JsonSchema } from "../core/base/json-schema.ts";
 import { isCount, isJsonObject } from "../core/base/parse-json.ts";
@@ -29,9 +30,9 @@ import { BOOT_PLAN, type CronText, parsePlan } from "./plan.ts";
 export interface Pause {
   by: string;
   /** ms since the epoch. */
-  at: number;
+  at: WallTime;
   /** End of the pause, ms since the epoch; the schedule then fires again by itself. */
-  until?: number;
+  until?: WallTime;
   why?: string;
 }
 
@@ -352,7 +353,7 @@ export function getPause(definition: Definition | undefined, due: OwnPause): Pau
 }
 
 /** Returns whether a schedule is paused at an instant. */
-export function isPaused(definition: Definition, due: OwnPause, now: number): boolean {
+export function isPaused(definition: Definition, due: OwnPause, now: WallTime): boolean {
   const pause = getPause(definition, due);
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }

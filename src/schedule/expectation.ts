@@ -1,3 +1,4 @@
+import type { Millis } from "../core/base/clock.ts";
 import { formatDuration, parseDuration } from "../core/base/duration.ts";
 import { type ParseResult, quoteText } from "../core/base/text.ts";
 
@@ -56,7 +57,7 @@ export function formatExpectation({ least, most }: Expectation): string | undefi
 export function findDeviation(
   { least = 0, most = Infinity }: Expectation,
   result: string,
-  took: number,
+  took: Millis,
 ): Deviation | undefined {
   if (took > most) return "overrun";
   return result === "ok" && took < least ? "too-short" : undefined;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../core/base/clock.ts";
 import { formatDuration, formatIso, parseDuration } from "../core/base/duration.ts";
 import { quoteText } from "../core/base/text.ts";
 import { CronError } from "./cron/cron.ts";
@@ -5,14 +6,14 @@ import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
 
 /** Instants at which a plan is not due, though its text says so. */
 export interface Exclusion {
-  isExcluded?(instant: number): boolean;
+  isExcluded?(instant: WallTime): boolean;
 }
 
 /** A fixed rate: an instant, and every so many ms after it, whatever the clocks do. */
 export interface Interval extends Exclusion {
   readonly every: number;
   /** ms since the epoch. */
-  readonly from: number;
+  readonly from: WallTime;
 }
 
 /** Shortest interval, ms. */
@@ -44,8 +45,8 @@ export function parseWait(text: string): number {
   );
 }
 
-/** Writes an instant into the text of an interval that has none; other texts stay. @param from  ms since the epoch */
-export function anchorInterval(text: string, from: number): string {
+/** Writes an instant into the text of an interval that has none; other texts stay. */
+export function anchorInterval(text: string, from: WallTime): string {
   return /^@every\s+\S+$/i.test(text.trim()) ? `${text.trim()} from ${formatIso(from)}` : text;
 }
 
@@ -55,10 +56,10 @@ const QUARTER_HOUR_MS = 900_000;
 const MAX_SEARCHED_QUARTERS = 366 * 96;
 
 export function createIntervalTimes({ every, from, isExcluded = () => false }: Interval): PlanTimes {
-  const alignUp = (instant: number) => from + Math.max(0, Math.ceil((instant - from) / every)) * every;
-  const alignDown = (instant: number) =>
+  const alignUp = (instant: WallTime) => from + Math.max(0, Math.ceil((instant - from) / every)) * every;
+  const alignDown = (instant: WallTime) =>
     instant < from ? undefined : from + Math.floor((instant - from) / every) * every;
-  const findFrom = (instant: number) => {
+  const findFrom = (instant: WallTime) => {
     let at = alignUp(instant);
     for (let steps = 0; steps < MAX_SEARCHED_QUARTERS; steps += 1) {
       if (!isExcluded(at)) return at;
@@ -66,7 +67,7 @@ export function createIntervalTimes({ every, from, isExcluded = () => false }: I
     }
     return undefined;
   };
-  const findAfter = (instant: number) => findFrom(instant + 1);
+  const findAfter = (instant: WallTime) => findFrom(instant + 1);
   return {
     findFrom,
     findAfter,

@@ -1,21 +1,22 @@
+import type { WallTime } from "../core/base/clock.ts";
 import { parseDay } from "./calendar/calendar.ts";
 
-/** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
+/** The occurrences of a plan in a time zone. */
 export interface PlanTimes {
   /** Returns the first occurrence strictly after an instant; undefined if there is none. */
-  findAfter(instant: number): number | undefined;
+  findAfter(instant: WallTime): number | undefined;
   /** Returns the first occurrence at or after an instant. */
-  findFrom(instant: number): number | undefined;
+  findFrom(instant: WallTime): number | undefined;
   /** Returns the last occurrence at or before an instant. */
-  findUntil(instant: number): number | undefined;
+  findUntil(instant: WallTime): number | undefined;
   /** Counts the occurrences after one instant and up to another, at most `most`. */
-  count(after: number, until: number, most: number): number;
+  count(after: WallTime, until: WallTime, most: number): number;
 }
 
 /** Counts the times of a plan after one instant and up to another, at most `most`. */
 export function countTimes(
   findAfter: PlanTimes["findAfter"],
-  { after, until, most }: { after: number; until: number; most: number },
+  { after, until, most }: { after: WallTime; until: WallTime; most: number },
 ): number {
   let count = 0;
   for (let at = findAfter(after); at !== undefined && at <= until && count < most; at = findAfter(at))
@@ -25,8 +26,8 @@ export function countTimes(
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)$/i;
 
-/** Parses a date, a time and an offset. @returns ms since the epoch; undefined if it is none, or before the epoch */
-export function parseInstantText(text: string): number | undefined {
+/** Parses a date, a time and an offset. @returns undefined if it is none, or before the epoch */
+export function parseInstantText(text: string): WallTime | undefined {
   const [, day = "", time, offset] = INSTANT.exec(text) ?? [];
   if (parseDay(day) === undefined) return undefined;
   const at = Date.parse(`${day}T${time}${offset?.toUpperCase()}`);

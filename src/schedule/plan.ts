@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../core/base/clock.ts";
 import { formatDuration, formatIso } from "../core/base/duration.ts";
 import { quoteText } from "../core/base/text.ts";
 import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
@@ -26,9 +27,9 @@ export type CronText = string | readonly string[];
  */
 export type Plan =
   | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly WallPlan[] }
-  | { readonly kind: "once"; readonly text: string; readonly at: number }
+  | { readonly kind: "once"; readonly text: string; readonly at: WallTime }
   | ({ readonly kind: "every"; readonly text: string } & Interval)
-  | ({ readonly kind: "after-end"; readonly text: string; readonly wait: number } & Exclusion)
+  | ({ readonly kind: "after-end"; readonly text: string; readonly wait: Millis } & Exclusion)
   | { readonly kind: "boot"; readonly text: string }
   | { readonly kind: "manual"; readonly text: string };
 
@@ -88,8 +89,8 @@ function toCronPlan(cron: WallPlan): Plan {
   return { kind: "cron", text: cron.text, crons: [cron] };
 }
 
-/** Formats the plan of a schedule that is due once. @param at  ms since the epoch */
-export function formatOncePlan(at: number): string {
+/** Formats the plan of a schedule that is due once. */
+export function formatOncePlan(at: WallTime): string {
   return `@at ${formatIso(at)}`;
 }
 
@@ -127,7 +128,7 @@ function mergeTimes(lists: readonly PlanTimes[]): PlanTimes {
     const found = lists.map(find).filter((at) => at !== undefined);
     return found.length === 0 ? undefined : pick(...found);
   };
-  const findAfter = (instant: number) => choose(Math.min, (list) => list.findAfter(instant));
+  const findAfter = (instant: WallTime) => choose(Math.min, (list) => list.findAfter(instant));
   return {
     findAfter,
     findFrom: (instant) => choose(Math.min, (list) => list.findFrom(instant)),
@@ -172,13 +173,13 @@ export function explainEventPlan(plan: Plan): string | undefined {
 
 /**
  * Returns the next occurrences of a plan, with the effects of clock changes.
- * @param after ms since the epoch; the first occurrence is later
+ * @param after the first occurrence is later
  * @param count maximum number; there may be fewer
  */
 export function listPlannedOccurrences(
   plan: Plan,
   zone: string,
-  after: number,
+  after: WallTime,
   count: number,
 ): UpcomingOccurrence[] {
   if (plan.kind === "cron") {

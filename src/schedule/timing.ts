@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../core/base/clock.ts";
 import { type Calendars, NO_CALENDARS, toDay } from "./calendar/calendar.ts";
 import { buildDayRule } from "./calendar/day-rule.ts";
 import { restrictPlan } from "./calendar/upcoming-days.ts";
@@ -13,17 +14,17 @@ import type { PlanTimes } from "./plan-times.ts";
  * since the epoch.
  */
 export interface Timing extends PlanTimes {
-  /** Time between the scheduled time and the claim: delay and jitter, ms. */
-  readonly lag: number;
-  /** Time from the end of a run to the next scheduled time, ms, if that depends on the end. */
-  readonly wait?: number | undefined;
+  /** Time between the scheduled time and the claim: delay and jitter. */
+  readonly lag: Millis;
+  /** Time from the end of a run to the next scheduled time, if that depends on the end. */
+  readonly wait?: Millis | undefined;
   /** Returns whether the calendars exclude the day of an instant in the zone of the schedule. */
-  isExcluded(instant: number): boolean;
+  isExcluded(instant: WallTime): boolean;
   /**
    * Returns when something runs that is not due by the plan: at the instant itself; if its day is excluded, at the time to which that
    * moves. Undefined if it is left out.
    */
-  findAllowed(instant: number): number | undefined;
+  findAllowed(instant: WallTime): number | undefined;
 }
 
 /** Timing without any occurrence. */
@@ -49,7 +50,7 @@ export function createTiming(
   const rule = buildDayRule(definition, calendars);
   const plan = restrictPlan(parsePlan(definition.cron), timezone, rule);
   const times = createPlanTimes(plan, timezone);
-  const limitToEnd = (at: number | undefined) =>
+  const limitToEnd = (at: WallTime | undefined) =>
     at !== undefined && end !== undefined && at > end ? undefined : at;
   return {
     lag: computeLag(id, definition),

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../core/base/clock.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { PredecessorEnd } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -12,7 +13,7 @@ interface EventSubject {
 
 /** The start of a task that an event is about. */
 interface EventStart extends EventSubject {
-  scheduled: number;
+  scheduled: WallTime;
   run: string;
   attempt: number;
 }
@@ -23,16 +24,16 @@ export type WorkerEvent =
   | { kind: "joined"; worker: string }
   /** The session has ended. `reason` is undefined if the worker left on request. */
   | { kind: "left"; worker: string; reason?: string }
-  | (EventStart & { kind: "started"; late: number })
+  | (EventStart & { kind: "started"; late: Millis })
   /** A running task has taken as long as expected, `bound` ms, and has not ended. Sent once for each start. */
   | (EventStart & {
       kind: "overrun";
       /** ms since the epoch. */
-      startedAt: number;
+      startedAt: WallTime;
       bound: number;
     })
   /**
-   * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
+   * `again`: the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
    * the result before was a failure.
    */
   | (EventSubject & {
@@ -40,7 +41,7 @@ export type WorkerEvent =
       /** The ends of the schedules before it, if it ran because of them. */
       after?: readonly PredecessorEnd[] | undefined;
       outcome: OccurrenceOutcome;
-      again?: number;
+      again?: WallTime;
       isDead: boolean;
       wasFailing: boolean;
       /** The outcome is not stored: another worker has the occurrence, or the schedule was deleted. */
@@ -51,7 +52,7 @@ export type WorkerEvent =
   /** This worker has no handler for the type. Sent once per type. */
   | { kind: "unknown"; id: string; type: string }
   /** `skew`: ms, positive if this clock is ahead of the others. */
-  | { kind: "clock"; state: ClockState; skew: number }
+  | { kind: "clock"; state: ClockState; skew: Millis }
   /** The watch had lost changes of so many keys. They were read since. */
   | { kind: "lostChanges"; keys: number }
   /** Number of running tasks and the limit. */

@@ -1,3 +1,4 @@
+import type { Millis, MonotonicTime, WallTime } from "../core/base/clock.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { HookPermission } from "../schedule/definition-values.ts";
 import type { PredecessorEnd } from "../schedule/state/due.ts";
@@ -13,9 +14,9 @@ export interface ScheduledTask {
   readonly definition: Definition;
   /** The ends of the schedules before it, if it runs because of them. */
   readonly after?: readonly PredecessorEnd[];
-  readonly scheduled: number;
-  /** Delay between the due time and the claim, ms. */
-  readonly late: number;
+  readonly scheduled: WallTime;
+  /** Delay between the due time and the claim. */
+  readonly late: Millis;
   /** Number of starts, including this one. */
   readonly attempt: number;
   /** New for every start. */
@@ -38,11 +39,8 @@ export interface ScheduledTask {
   saveCheckpoint(text: string): Promise<void>;
   /** Tells how far the task is, for listings: one line of at most 200 characters. */
   reportProgress(text: string): void;
-  /**
-   * Returns the instant on the clock's `now()`, ms, by which everything of the task must have ended. Each renewal moves
-   * it.
-   */
-  getHorizon(): number;
+  /** Returns the instant by which everything of the task must have ended. Each renewal moves it. */
+  getHorizon(): MonotonicTime;
   /**
    * Calls the listener whenever the horizon moves.
    * @returns a function that removes the listener
@@ -69,7 +67,7 @@ export interface TaskResult {
    */
   result: Exclude<OccurrenceResult, "skipped">;
   /** ms before the next start. Default: 300 s for `retry`, none for `released`. */
-  wait?: number;
+  wait?: Millis;
   code?: number;
   reason?: string;
   /** The `code` of an error, or why the result is missing. */
@@ -78,7 +76,7 @@ export interface TaskResult {
   tail?: string;
   /** Units that it held, by resource, and how long it waited for them, ms. */
   leases?: Readonly<Record<string, number>>;
-  waited?: number;
+  waited?: Millis;
   /** What the handler returned: at most `LARGEST_RESULT` bytes of JSON. Only with `keepResult`. */
   value?: unknown;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock, Millis, WallTime } from "../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
 
 /**
@@ -11,9 +11,9 @@ export class TimerQueue {
 
   /**
    * Sets or removes a timer.
-   * @param at ms since the epoch; undefined removes the timer
+   * @param at undefined removes the timer
    */
-  set(id: string, at: number | undefined): void {
+  set(id: string, at: WallTime | undefined): void {
     if (this.#when.get(id) === at) return;
     if (at === undefined || at === Infinity) {
       this.#when.delete(id);
@@ -30,7 +30,7 @@ export class TimerQueue {
   }
 
   /** Removes and returns the earliest timer that is due by `now`. Timers of the same instant have no order. */
-  take(now: number): string | undefined {
+  take(now: WallTime): string | undefined {
     const top = this.#peek();
     if (top === undefined || top.at > now) return undefined;
     this.#pop();
@@ -83,7 +83,7 @@ export class TimerQueue {
 }
 
 interface QueuedTimer {
-  readonly at: number;
+  readonly at: WallTime;
   readonly id: string;
 }
 
@@ -113,7 +113,7 @@ export class InterruptibleSleep {
   }
 
   /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
-  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+  async sleep(ms: Millis, signal: AbortSignal): Promise<void> {
     // What wakes a busy worker comes in crowds, such as the answers to a batch: it handles them together.
     if (this.#isAwake) return await this.#clock.sleep(WAKE_DELAY_MS, signal).catch(() => {});
     const called = this.#called;

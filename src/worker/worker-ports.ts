@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock, Millis } from "../core/base/clock.ts";
 import type { Log } from "../core/base/log.ts";
 import type { Random } from "../core/base/random.ts";
 import type { CommandHost } from "../core/process/guarded-command/command.ts";
@@ -31,6 +31,6 @@ export interface HandlerPorts {
   secrets: readonly string[];
   /** Where output is kept, and the runs that this process runs now; undefined to keep none. */
   output?: { storage: OutputStorage; running: Set<string> } | undefined;
-  /** Time between TERM and KILL, ms. */
-  terminationTimeout: number;
+  /** Time between TERM and KILL. */
+  terminationTimeout: Millis;
 }

@@ -1,19 +1,21 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
+
 import { expect, onTestFinished, test, vi } from "vitest";
+import { keys } from "../../fixtures/protocol/samples.ts";
 import { keepAgentReport } from "../../src/agent/agent.impl.ts";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
+import { toMonotonicTime } from "../../src/core/base/clock.ts";
 import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/core/etcd/session/session.ts";
 import { parseAgentReport } from "../../src/core/protocol/agent-record.ts";
 import type { KeyValue, Txn } from "../../src/core/protocol/txn.ts";
-import { keys } from "../core/protocol/samples.ts";
 
 const INCARNATION = "a".repeat(16);
 const KEY = keys.agentReport("web1.example.com", INCARNATION);
 
 /** An agent with sessions, whose clock waits for `tick`. */
 async function startReporter(live: bigint[]) {
-  const store = MemoryStore.create({ now: () => 0 });
+  const store = MemoryStore.create({ now: () => toMonotonicTime(0) });
   for (const id of [1n, 2n]) await store.grant(id, 30);
   const statistics = new AgentStatistics(1_700_000_000_000);
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../fixtures/manual-clock.ts";
 import { BriefCache } from "../../src/agent/agent-context.ts";
-import { ManualClock } from "../core/etcd/manual-clock.ts";
 
 test("a value is read once, and again when it is some seconds old", async () => {
   const clock = new ManualClock();

@@ -1,11 +1,11 @@
 import { setImmediate as waitForTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { clock } from "../../fixtures/process/guarded-processes.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentContext } from "../../src/agent/agent-context.ts";
 import { silentLog } from "../../src/core/base/log.ts";
 import { LaunchedCall } from "../../src/core/process/agent-socket/launched-call.ts";
 import { Outbox, type SocketOrder } from "../../src/core/process/agent-socket/socket-messages.ts";
-import { clock } from "../core/process/helpers.ts";
 
 test("calls that have waited for the first session have turns of their own, so that renewals have theirs in between", async () => {
   const opened = Promise.withResolvers<void>();

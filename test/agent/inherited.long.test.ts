@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import { findGuardians } from "../../fixtures/process/guarded-processes.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { putDueSchedule, waitForFile, waitForOutcomes } from "../../fixtures/schedule/due-schedules.ts";
 import { createCleanEnv, type SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { readProcess } from "../../src/core/process/guarded-command/processes.ts";
-import { findGuardians } from "../core/process/helpers.ts";
-import { putDueSchedule, waitForFile, waitForOutcomes } from "../safety/support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -293,7 +293,7 @@ describe("--foreground", () => {
     const running = startForeground("signal", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done");
     await running.waitForOutput("up");
     killProcess(running.pid, "SIGTERM");
-    expect(await running.ended).toMatchObject({ code: 9 });
+    expect(await running.ended).toExit(9);
   });
 
   test.each([

@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { linkSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { createSocketPath, listenOn } from "../../fixtures/process/agent-socket.ts";
+import { FakeLauncher } from "../../fixtures/process/fake-launcher.ts";
 import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
 import { EXIT } from "../../src/core/base/errors.ts";
-import { FakeLauncher } from "../core/process/agent-socket/fake-launcher.ts";
-import { createSocketPath, listenOn } from "../core/process/agent-socket/helpers.ts";
 
 /** Starts a program that inherits a listening socket as descriptor 3. */
 function startWith(descriptor: number, ...command: [string, ...string[]]): ChildProcess {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../fixtures/manual-clock.ts";
 import { createRunKiller } from "../../src/agent/run-killer.ts";
-import { ManualClock } from "../core/etcd/manual-clock.ts";
 
 test("a search that takes longer than a caller waits is not begun again: the next caller gets its result", async () => {
   const clock = new ManualClock();

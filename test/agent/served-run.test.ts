@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import { FakeLauncher } from "../../fixtures/process/fake-launcher.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { AGENT_REQUEST } from "../../src/core/process/agent-socket/wire.ts";
-import { FakeLauncher } from "../core/process/agent-socket/fake-launcher.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -99,7 +99,7 @@ describe("a served run", () => {
   ])("ends and prints as a run of its own: %s", async (_, words) => {
     const own = await namespace.execute(["run", ...words]);
     const served = await launch(["--agent", "always", ...words]);
-    expect(served).toEqual(own);
+    expect(omitOtherRuns(served)).toEqual(omitOtherRuns(own));
   });
 
   test("gives the command the environment, standard input and directory of its caller", async () => {
@@ -109,8 +109,13 @@ describe("a served run", () => {
     const options = { input: "text\n", cwd: "/usr", env: { SIGNALBOX_PASSWORD_FILE: "", WORD: "a b" } };
     const own = await namespace.execute(["run", ...words], options);
     const served = await launch(words, options);
-    expect(served).toEqual(own);
+    expect(omitOtherRuns(served)).toEqual(omitOtherRuns(own));
     expect(served.stdout).toMatch(/^text\n\/usr\n/);
     expect(served.stdout).toContain("\nWORD=a b\n");
   });
 });
+
+/** Returns a result without what its guardian did for other runs of this machine: tests beside this one abandon commands. */
+function omitOtherRuns<R extends { stderr: string }>(result: R): R {
+  return { ...result, stderr: result.stderr.replaceAll(/^.* none of its guardians is alive\n/gm, "") };
+}

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { createDrainKey, createTicketKey, NOW } from "../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../fixtures/state/snapshot-follower.ts";
 import { Alerts } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
+import { toMonotonicTime } from "../../src/core/base/clock.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { createDrainKey, createTicketKey, NOW } from "../site/state/sample-snapshots.ts";
-import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 
 /** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */
 function watch(row: WatchedRow) {
@@ -12,7 +13,7 @@ function watch(row: WatchedRow) {
   let now = 0;
   const check = (after: number, ...kvs: KeyValue[]) => {
     now += after;
-    return alerts.check([row], follower.read(...kvs), NOW, now)?.text;
+    return alerts.check([row], follower.read(...kvs), NOW, toMonotonicTime(now))?.text;
   };
   check(0);
   return check;

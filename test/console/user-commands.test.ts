@@ -5,6 +5,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRunningKey } from "../../fixtures/schedule/schedule-keys.ts";
+import { parseSubject } from "../../fixtures/state/parse-subject.ts";
+import { createSnapshot, createTicketKey, toRunId } from "../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {
@@ -14,9 +17,6 @@ import {
   type UserCommand,
 } from "../../src/console/user-commands.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
-import { createRunningKey } from "../cli/views/schedules.ts";
-import { createSnapshot, createTicketKey, toRunId } from "../site/state/sample-snapshots.ts";
-import { parseSubject } from "../site/state/subjects.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(

@@ -4,10 +4,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HostNetwork } from "../../fixtures/hosts/host-network.ts";
+import { countCommands, readPageBlocks } from "../../fixtures/hosts/page-blocks.ts";
+import { explainNoBareRoot } from "../../fixtures/packages/requirements.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { explainNoBareRoot } from "../packages/requirements.ts";
-import { HostNetwork } from "./host-network.ts";
-import { countCommands, readPageBlocks } from "./page-blocks.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const NAMES = ["host1", "host2", "host3"] as const;

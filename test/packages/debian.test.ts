@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { BareRoot, OWN_ARCHITECTURE } from "../../fixtures/packages/bare-root.ts";
+import { OLD_VERSION } from "../../fixtures/packages/build-packages.ts";
+import { explainNoBareRoot, explainNoEmulation } from "../../fixtures/packages/requirements.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../../src/core/base/errors.ts";
-import { BareRoot, OWN_ARCHITECTURE } from "./bare-root.ts";
-import { OLD_VERSION } from "./build-packages.ts";
-import { explainNoBareRoot, explainNoEmulation } from "./requirements.ts";
 
 const EMULATED = OWN_ARCHITECTURE === "amd64" ? "arm64" : "amd64";
 const TARGETS = [

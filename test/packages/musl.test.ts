@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { runApt, unpackAll, unpackInto } from "../../fixtures/debian-packages.ts";
+import { runApt, unpackAll, unpackInto } from "../../fixtures/packages/debian-packages.ts";
 
 const CACHE = resolve(import.meta.dirname, "../../.cache/musl");
 const CPU = process.arch === "arm64" ? "aarch64" : "x86_64";

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { BareRoot, OWN_ARCHITECTURE } from "../../fixtures/packages/bare-root.ts";
+import { explainNoBareRoot } from "../../fixtures/packages/requirements.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
-import { BareRoot, OWN_ARCHITECTURE } from "./bare-root.ts";
-import { explainNoBareRoot } from "./requirements.ts";
 
 const obstacle = explainNoBareRoot();
 const SUITE = process.env.DEBIAN_SUITE || "bookworm";

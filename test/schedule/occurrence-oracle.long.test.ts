@@ -5,10 +5,10 @@
 import { Cron as Croner } from "croner";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { listChanges, readClocks } from "../../fixtures/schedule/clock-oracle.ts";
+import { cronText, HOUR, zones } from "../../fixtures/schedule/cron-texts.ts";
 import { parseCron } from "../../src/schedule/cron/cron.ts";
 import { findOccurrenceAfter, findOccurrenceUntil } from "../../src/schedule/cron/upcoming-occurrences.ts";
-import { listChanges, readClocks } from "./clock-oracle.ts";
-import { cronText, HOUR, zones } from "./cron-texts.ts";
 
 const MORE = Number(process.env.SIGNALBOX_TEST_OCCURRENCES ?? 1);
 const FROM = Date.UTC(2025, 0);

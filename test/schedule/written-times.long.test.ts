@@ -1,6 +1,6 @@
 /** Written times of all zones, over the clock changes of 20 years, against Intl. */
 import { expect, test } from "vitest";
-import { findWrongTimes } from "./written-times.ts";
+import { findWrongTimes } from "../../fixtures/schedule/written-times.ts";
 
 test("agree with Intl in all zones", () => {
   expect([...Intl.supportedValuesOf("timeZone"), "UTC"].flatMap(findWrongTimes)).toEqual([]);

@@ -58,12 +58,12 @@ describe("rolling.mjs", () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
     const on = (host: string) => ["--lock", host, "--host", host];
-    await namespace.jobs.startAndWait({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
+    await namespace.jobs.startAndWait("busy", on(HOSTS[1] ?? ""), { hold: ["until", over] });
     const script = account.start("rolling.mjs web --", TELL);
     await script.printed(/waiting for web2/);
     expect(readOutputLines(account)).toEqual([HOSTS[0]]);
     expect(await listNames(namespace)).toEqual([HOSTS[1]]);
-    await expectEnd(namespace.jobs.start({ name: "late", options: on(HOSTS[1] ?? "") }).ended, 75);
+    await expectEnd(namespace.jobs.start("late", on(HOSTS[1] ?? "")).ended, 75);
     writeFileSync(over, "");
     const { code, stderr } = await script.ended;
     expect({ code, told: readOutputLines(account) }, stderr).toEqual({ code: 0, told: HOSTS });
@@ -124,7 +124,7 @@ describe("rolling.mjs", () => {
   it("stops when a host does not become empty in time, or with --reset ends what runs there", async () => {
     const { namespace, account } = await createAccount();
     const options = `--lock x --host ${HOSTS[0]} --ttl 9s --termination-timeout 400ms`.split(" ");
-    const run = await namespace.jobs.startAndWait({ name: "busy", options, hold: ["stubborn"] });
+    const run = await namespace.jobs.startAndWait("busy", options, { hold: ["stubborn"] });
     await expectEnd(
       account.run("rolling.mjs web --timeout 200ms --", TELL),
       124,
@@ -140,7 +140,7 @@ describe("rolling.mjs", () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
     const options = `--lock x --host ${HOSTS[0]}`.split(" ");
-    await namespace.jobs.startAndWait({ name: "busy", options, hold: ["until", over] });
+    await namespace.jobs.startAndWait("busy", options, { hold: ["until", over] });
     const script = account.start("rolling.mjs web --", TELL);
     await script.printed(/waiting for web1/);
     await expectEnd(account.run("rolling.mjs web --", TELL), 75);
@@ -166,10 +166,10 @@ describe("freeze.mjs and thaw.mjs", () => {
   it("stop everything once nothing runs, and lift exactly that", async () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
-    await namespace.jobs.startAndWait({ name: "busy", options: "--lock x", hold: ["until", over] });
+    await namespace.jobs.startAndWait("busy", "--lock x", { hold: ["until", over] });
     const freeze = account.start("freeze.mjs --reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
-    await expectEnd(namespace.jobs.start({ name: "late", options: "--lock y" }).ended, 75);
+    await expectEnd(namespace.jobs.start("late", "--lock y").ended, 75);
     writeFileSync(over, "");
     await expectEnd(freeze.ended, 0, "frozen: nothing runs");
     await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
@@ -199,12 +199,8 @@ describe("evacuate.mjs", () => {
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
     const { namespace, account } = await createAccount();
-    const busy = await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
-    const beside = await namespace.jobs.startAndWait({
-      name: "beside",
-      options: "--lock x",
-      hold: ["until", "/never"],
-    });
+    const busy = await namespace.jobs.startAndWait("busy", LEASE, { hold: ["stubborn"] });
+    const beside = await namespace.jobs.startAndWait("beside", "--lock x", { hold: ["until", "/never"] });
     await expectEnd(account.run("evacuate.mjs db --after 300ms --", 'echo "$RESOURCE" >>"$OUT"'), 0);
     await expectEnd(busy.ended, 125);
     expect(beside.child.exitCode).toBeNull();
@@ -212,7 +208,7 @@ describe("evacuate.mjs", () => {
       told: ["db"],
       drains: [],
     });
-    await expectEnd(namespace.jobs.start({ name: "next", options: LEASE, hold: [1] }).ended, 0);
+    await expectEnd(namespace.jobs.start("next", LEASE).ended, 0);
   });
 
   it("leaves it drained where the command fails, or --stay says so, or nobody may be ended", async () => {
@@ -224,7 +220,7 @@ describe("evacuate.mjs", () => {
     await expectEnd(account.run("evacuate.mjs db --stay"), 0);
     expect(await listNames(namespace)).toEqual(["db"]);
     await expectEnd(namespace.start("undrain resource db --yes").ended, 0);
-    await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
+    await namespace.jobs.startAndWait("busy", LEASE, { hold: ["stubborn"] });
     await expectEnd(account.run("evacuate.mjs db --after 200ms --never-reset -- true"), 124, "stays drained");
     expect(await listNames(namespace)).toEqual(["db"]);
   });

@@ -34,7 +34,7 @@ export async function findUnknownNameNote(
   const { scope, name } = target;
   const known = await readKnownNames(context, snapshot, target);
   if (known === undefined || known.has(name)) return undefined;
-  return `note: no ${scope} ${quoteText(name)} is known so far${suggestNearest(name, known)}`;
+  return `no ${scope} ${quoteText(name)} is known so far${suggestNearest(name, known)}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import type { WallTime } from "../../core/base/clock.ts";
 import { isCount, isJsonObject, parseJson } from "../../core/base/parse-json.ts";
 import type { Env } from "../../core/config/files.ts";
 import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/settings.ts";
@@ -21,7 +22,7 @@ export interface CallNote {
   /** Number of attempts made. */
   number: number;
   /** When the call began to wait, wall clock, ms since the epoch. */
-  since: number;
+  since: WallTime;
   /** The last attempt; undefined if none was made: the call waits for conditions on the host. */
   attempt: ResumedAttempt | undefined;
 }

@@ -132,6 +132,8 @@ export interface PruneResult {
   kind: "prune";
   outcome: CommonOutcome;
   revision: bigint;
+  /** As in the audit. */
+  target: string;
   /** Number of audit records. */
   audit: number;
   /** Full names of hosts. */
@@ -143,7 +145,7 @@ export interface PruneResult {
 }
 
 /** A document that cannot be imported. Nothing was changed. */
-interface FaultyDocument {
+export interface FaultyDocument {
   kind: "faulty";
   faults: readonly (string | JsonFault)[];
 }
@@ -166,9 +168,9 @@ export interface ActionOutcome<R extends OperationResult = OperationResult> {
   messageKeys?: readonly string[] | undefined;
   /** Warnings, one sentence each. The command prints them before it acts or asks. */
   notes: readonly string[];
-  /** The line above the messages, if it is not the usual one. */
-  heading?: string | undefined;
-  /** The command line, or the end of it, that does what a dry run shows. */
+  /** What was not done because something has changed, if a part was done. */
+  undone?: string | undefined;
+  /** The flags that do what a dry run shows. */
   repeat?: string | undefined;
   /** Whether something prevented or limited the action. Then its text goes to standard error. */
   isFault: boolean;
@@ -184,11 +186,19 @@ export function addAdvice<R extends OperationResult>(
   return { ...outcome, advice: [...(outcome.advice ?? []), ...advice] };
 }
 
+/** The beginning of every message that an action was refused or declined. */
+export const NOTHING_CHANGED = "nothing was changed";
+
+/** Lists the messages of an outcome, with the line that says how to do what a dry run shows. */
+export function listOutcomeMessages({ messages, repeat }: ActionOutcome): readonly string[] {
+  return repeat === undefined ? messages : [...messages, `do it with ${repeat} instead of --dry-run`];
+}
+
 /** The result of a command that came as far as a decision. */
-type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;
+export type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;
 
 /** The texts of an outcome, for people. */
-type OutcomeTexts = Pick<ActionOutcome, "messages" | "messageKeys" | "repeat" | "heading"> &
+type OutcomeTexts = Pick<ActionOutcome, "messages" | "messageKeys" | "repeat" | "undone"> &
   Partial<Pick<ActionOutcome, "notes">>;
 
 /** Creates the outcome of an action, with its exit code. */
@@ -198,7 +208,7 @@ export function createOutcome<R extends DecidedResult>(
   { notes = [], ...texts }: OutcomeTexts,
 ): ActionOutcome<R> {
   const exitCode = getExitCode(result, flags.strict === true);
-  const isFault = result.kind !== "prune" && (exitCode === EXIT.changed || exitCode === EXIT.timeout);
+  const isFault = exitCode === EXIT.changed || exitCode === EXIT.timeout;
   return { exitCode, result, notes, isFault, ...texts };
 }
 
@@ -228,7 +238,7 @@ export function createFaultyOutcome(
   faults: FaultyDocument["faults"],
   lines: readonly string[],
 ): ActionOutcome<FaultyDocument> {
-  return createRefusal({ kind: "faulty", faults }, [...lines, "nothing was changed"]);
+  return createRefusal({ kind: "faulty", faults }, [...lines, NOTHING_CHANGED]);
 }
 
 /** Creates the outcome of a text that the user left with faults. */

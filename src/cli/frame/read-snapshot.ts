@@ -66,7 +66,7 @@ export async function readAtRevision<T>(revision: bigint, now: bigint, read: () 
     if (!isCompacted(error)) throw error;
     throw new SignalboxError(
       EXIT.changed,
-      `nothing was done: etcd has compacted revision ${revision}, so later changes are unknown; run with --dry-run again`,
+      `nothing was changed: etcd has compacted revision ${revision}, so later changes are unknown; run with --dry-run again`,
       { cause: error },
     );
   }

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -12,7 +13,7 @@ import type { TableColumn } from "./view.ts";
 export function createTextColumn<R>(
   id: string,
   priority: number,
-  formatCell: (row: R, wall: number) => string | undefined,
+  formatCell: (row: R, wall: WallTime) => string | undefined,
   more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
   const title = id.toUpperCase();
@@ -33,7 +34,7 @@ export function selectColumns<R>(
 export function createRightColumn<R>(
   id: string,
   priority: number,
-  formatCell: (row: R, wall: number) => string | undefined,
+  formatCell: (row: R, wall: WallTime) => string | undefined,
   more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
   return createTextColumn(id, priority, formatCell, { align: "right", ...more });
@@ -62,9 +63,9 @@ export function createAgeColumn<R>(
   id: string,
   priority: number,
   getInstant: (row: R) => number | undefined,
-  judgeAge?: (age: number) => Tone,
+  judgeAge?: (age: Millis) => Tone,
 ): TableColumn<R> {
-  const getTone = (row: R, wall: number): Tone => {
+  const getTone = (row: R, wall: WallTime): Tone => {
     const instant = getInstant(row);
     return instant === undefined ? "plain" : (judgeAge?.(wall - instant) ?? "plain");
   };
@@ -133,23 +134,23 @@ export function createNoteColumn<R>(priority: number, formatCell: (row: R) => st
 
 /** Texts that several tables share. */
 
-/** Formats the time since an instant; empty if it is undefined. @param wall  wall clock, ms since the epoch */
-export function formatAge(instant: number | undefined, wall: number): string {
+/** Formats the time since an instant; empty if it is undefined. */
+export function formatAge(instant: WallTime | undefined, wall: WallTime): string {
   return instant === undefined ? "" : formatBriefDuration(wall - instant);
 }
 
 /** Returns the tone of the time for which something is held: long from an hour on, a problem from a day on. */
-export function judgeHoldAge(age: number): Tone {
+export function judgeHoldAge(age: Millis): Tone {
   return age >= THRESHOLDS.hold ? "problem" : age >= THRESHOLDS.wait ? "waiting" : "plain";
 }
 
 /** Returns the tone of the time for which somebody waits: a problem from an hour on. */
-export function judgeWaitAge(age: number): Tone {
+export function judgeWaitAge(age: Millis): Tone {
   return age >= THRESHOLDS.wait ? "problem" : "waiting";
 }
 
 /** Returns a sort value for the time since an instant, independent of the clock. Undefined sorts as shortest. */
-export function computeDurationWeight(since: number | undefined): number {
+export function computeDurationWeight(since: WallTime | undefined): number {
   return -(since ?? Number.POSITIVE_INFINITY);
 }
 
@@ -223,6 +224,6 @@ export function getResultTone(result: string | undefined): Tone {
 }
 
 /** Formats a lateness, in tenths of a second below 10 s. @param ms  milliseconds */
-export function formatLateness(ms: number): string {
+export function formatLateness(ms: Millis): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : formatBriefDuration(ms);
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
@@ -82,7 +83,7 @@ export const drainsView: SnapshotView<DrainRow> = {
   empty: "Nothing is drained. To stop new runs on a host: signalbox drain host web1.example.com",
 };
 
-function formatDrainEnd(drain: Drain, wall: number): string {
+function formatDrainEnd(drain: Drain, wall: WallTime): string {
   if (drain.until === undefined) return "";
   return hasEnded(drain, wall)
     ? `${formatBriefDuration(wall - drain.until)} ago`
@@ -90,7 +91,7 @@ function formatDrainEnd(drain: Drain, wall: number): string {
 }
 
 /** Builds the detail of a drain, with the runs that still hold something there. */
-export function buildDrainDetail(snapshot: Snapshot, { scope, name }: DrainTarget, wall: number): Detail {
+export function buildDrainDetail(snapshot: Snapshot, { scope, name }: DrainTarget, wall: WallTime): Detail {
   const target = { scope, name };
   const [drain] = findDrainsOfTarget(snapshot, target);
   const extent = computeDrainExtent(snapshot, target, wall);

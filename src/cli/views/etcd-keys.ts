@@ -1,4 +1,5 @@
 import { formatKey } from "../../core/base/bytes.ts";
+import type { Seconds } from "../../core/base/clock.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import type { Keys, ParsedKey } from "../../core/protocol/keys.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
@@ -21,7 +22,7 @@ interface KeyPage {
   revision: bigint;
   keys: readonly KeyValue[];
   /** Number of keys behind the last one. */
-  left: number;
+  left: Seconds;
 }
 
 export const KEY_COLUMNS: readonly TableColumn<KeyValue>[] = [
@@ -87,7 +88,7 @@ export interface KeyDetail {
   revision: bigint;
   kv: KeyValue;
   /** Whole seconds; undefined without a lease, or if it could not be read. */
-  lease: { left: number; ttl: number } | undefined;
+  lease: { left: Seconds; ttl: Seconds } | undefined;
   /** The value before this one, or why there is none; undefined if it was not asked for. */
   earlier: { kv: KeyValue } | { end: "created" | "compacted" } | undefined;
 }

@@ -1,4 +1,5 @@
 import { formatKey } from "../../core/base/bytes.ts";
+import type { Seconds } from "../../core/base/clock.ts";
 import { parseObject } from "../../core/base/parse-json.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {
@@ -27,7 +28,7 @@ type SessionKind = (typeof SESSION_KINDS)[number];
 interface SessionReading {
   id: bigint;
   /** In whole seconds; undefined if it has ended; null if it could not be read. */
-  time: { left: number; ttl: number } | undefined | null;
+  time: { left: Seconds; ttl: Seconds } | undefined | null;
   keys: readonly string[];
   keyCount: number;
   /** The key that says whose it is. */

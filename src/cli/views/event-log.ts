@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import {
   buildExecutionDrafts,
@@ -27,7 +28,7 @@ export class EventLog implements EventList {
   list: readonly SnapshotEvent[] = [];
   /** What happened before, as the first snapshot tells, newest first. */
   earlier: readonly SnapshotEvent[] = [];
-  #last: { snapshot: Snapshot; wall: number } | undefined;
+  #last: { snapshot: Snapshot; wall: WallTime } | undefined;
 
   get length(): number {
     return this.list.length + this.earlier.length;
@@ -39,11 +40,8 @@ export class EventLog implements EventList {
     return [...own, ...this.earlier.slice(Math.max(0, from - length), Math.max(0, to - length))];
   }
 
-  /**
-   * Adds the events since the previous snapshot. Ignores a snapshot with revision 0, before the first read.
-   * @param wall  wall clock, ms since the epoch
-   */
-  addSnapshot(snapshot: Snapshot, wall: number): void {
+  /** Adds the events since the previous snapshot. Ignores a snapshot with revision 0, before the first read. */
+  addSnapshot(snapshot: Snapshot, wall: WallTime): void {
     const last = this.#last;
     if (snapshot.revision === 0n || last?.snapshot === snapshot) return;
     if (last === undefined) this.earlier = listEarlierEvents(snapshot, wall);
@@ -57,7 +55,7 @@ export class EventLog implements EventList {
   }
 
   /** Adds a change of a row that the user watches. */
-  addWatched(text: string, at: number): void {
+  addWatched(text: string, at: WallTime): void {
     this.#add([{ at, kind: "watched", words: [text], subject: undefined, tone: "held" }]);
   }
 
@@ -67,8 +65,8 @@ export class EventLog implements EventList {
   }
 }
 
-/** Returns the events until an instant, wall clock, ms since the epoch. */
-export function limitEvents(log: EventLog, until: number): EventList {
+/** Returns the events until an instant. */
+export function limitEvents(log: EventLog, until: WallTime): EventList {
   const list = log.slice(0, log.length).filter(({ at }) => at <= until);
   return { list, length: list.length, slice: (from, to) => list.slice(from, to) };
 }
@@ -80,9 +78,9 @@ const OF_EACH_LOCK = 3;
 /**
  * Lists the last events that a snapshot itself tells of, newest first: ended runs and actions of operators. The cost is
  * a few comparisons for each lock.
- * @param wall  wall clock, ms since the epoch: later instants are from hosts whose clock is ahead
+ * @param wall  later instants are from hosts whose clock is ahead
  */
-export function listEarlierEvents(snapshot: Snapshot, wall: number): SnapshotEvent[] {
+export function listEarlierEvents(snapshot: Snapshot, wall: WallTime): SnapshotEvent[] {
   const runs = [...snapshot.histories].flatMap(([lock, past]) =>
     past.slice(0, OF_EACH_LOCK).map((run) => ({ lock, run, at: run.endedAt })),
   );
@@ -98,7 +96,7 @@ export function listEarlierEvents(snapshot: Snapshot, wall: number): SnapshotEve
   return events.reverse().slice(0, MAX_FIRST_EVENTS);
 }
 
-function pickNewest<T extends { at: number }>(items: T[]): T[] {
+function pickNewest<T extends { at: WallTime }>(items: T[]): T[] {
   return items.sort((a, b) => b.at - a.at).slice(0, MAX_FIRST_EVENTS);
 }
 
@@ -133,7 +131,7 @@ export function listEventsBetween(before: Snapshot, after: Snapshot, span: Event
 
 interface TimedDraft {
   draft: EventDraft;
-  at: number;
+  at: WallTime;
 }
 
 function sortDrafts(drafts: readonly EventDraft[], { from, to }: EventSpan): TimedDraft[] {
@@ -157,7 +155,7 @@ function toEvent({ draft, at }: TimedDraft): SnapshotEvent {
   return { at, kind, words: draft.formatWords(at), subject, ...(host !== undefined && { host }), tone };
 }
 
-function buildMoreEvent(count: number, at: number): SnapshotEvent {
+function buildMoreEvent(count: number, at: WallTime): SnapshotEvent {
   const text = `and ${count.toLocaleString("en-US")} more changes before`;
   return { at, kind: "more", words: [text], subject: undefined, tone: "quiet" };
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
@@ -41,8 +42,8 @@ type EventWords = readonly [object: string, owner?: string | undefined, result?:
 
 /** An event between two snapshots. */
 export interface SnapshotEvent {
-  /** Wall clock, ms since the epoch: the stated time, adjusted to be between the snapshots. */
-  at: number;
+  /** The stated time, adjusted to be between the snapshots. */
+  at: WallTime;
   kind: EventKind;
   words: EventWords;
   /** The affected object, as a navigation target. */
@@ -59,11 +60,10 @@ export function formatEventText({ kind, words }: Pick<SnapshotEvent, "kind" | "w
 
 /** An event before its words are formatted. Only listed events are formatted: an outage may produce many drafts. */
 export interface EventDraft extends Omit<SnapshotEvent, "at" | "words" | "host"> {
-  /** Stated time, ms since the epoch. Without one, the event gets the time of the second snapshot. */
-  at?: number | undefined;
+  /** Stated time. Without one, the event gets the time of the second snapshot. */
+  at?: WallTime | undefined;
   host?: string | undefined;
-  /** @param at  time of the event, ms since the epoch */
-  formatWords(at: number): EventWords;
+  formatWords(at: WallTime): EventWords;
   /** The lock that the run holds, held or waits for. A grant is placed after the end of the previous holder. */
   lock?: string | undefined;
 }
@@ -148,7 +148,7 @@ export function buildOperatorDrafts(before: Snapshot, after: Snapshot): EventDra
   const addConfigured = (
     kind: "resource" | "group" | "schedule",
     name: string,
-    formatChange: (at: number) => string,
+    formatChange: (at: WallTime) => string,
   ) =>
     add(`${kind} ${name}`, {
       kind: "configured",
@@ -392,7 +392,7 @@ function formatTicketNames(changes: readonly TicketChange[]): string {
 function formatCircumstances(
   kind: RunEventKind,
   { kind: of, was, is, ahead }: TicketChange,
-  at: number,
+  at: WallTime,
 ): string | undefined {
   const ticket = (is ?? was)?.ticket;
   if (ticket === undefined) return undefined;
@@ -495,7 +495,7 @@ function buildOccurrenceEndDraft(
 function formatDefinitionChange(
   was: StoredValue<Definition> | undefined,
   is: StoredValue<Definition> | undefined,
-  at: number,
+  at: WallTime,
 ): string {
   if (is === undefined) return "deleted";
   if (is.value === undefined) return "malformed";

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
 import type { TableColumn } from "./view.ts";
 
@@ -8,12 +9,12 @@ export interface ExportTable {
   rows: readonly (readonly string[])[];
 }
 
-/** Builds the table of rows as they are shown, with the given columns. @param wall  wall clock, ms since the epoch */
+/** Builds the table of rows as they are shown, with the given columns. */
 export function buildExportTable<R>(
   title: string,
   columns: readonly TableColumn<R>[],
   rows: readonly R[],
-  wall: number,
+  wall: WallTime,
 ): ExportTable {
   return {
     title: clean(title),

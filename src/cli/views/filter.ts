@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";
@@ -66,13 +67,13 @@ export function addFieldWords(
   return { terms: [...terms, ...added], fault };
 }
 
-/** Adds the start of the time that rows of past events must be from. @param from  ms since the epoch */
-export function addStart({ terms, fault }: RowFilter, from: number): RowFilter {
+/** Adds the start of the time that rows of past events must be from. */
+export function addStart({ terms, fault }: RowFilter, from: WallTime): RowFilter {
   return { terms: [...terms, { isInverse: false, test: { of: "start", from } }], fault };
 }
 
-/** Returns the instant from which on rows match, ms since the epoch; undefined without one. */
-export function findStart({ terms }: RowFilter): number | undefined {
+/** Returns the instant from which on rows match; undefined without one. */
+export function findStart({ terms }: RowFilter): WallTime | undefined {
   return terms.flatMap(({ test }) => (test.of === "start" ? [test.from] : []))[0];
 }
 
@@ -133,18 +134,18 @@ export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilt
   };
 }
 
-/** Whether a row matches the filter. @param wall  wall clock, ms since the epoch */
+/** Whether a row matches the filter. */
 export function isFilterMatch<R>(
   view: TableView<R>,
   filter: RowFilter,
   row: R,
-  { wall }: { wall: number },
+  { wall }: { wall: WallTime },
 ): boolean {
   if (filter.fault !== undefined) return false;
   return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, wall) !== isInverse);
 }
 
-function isTestMet<R>(view: TableView<R>, test: FilterTest, row: R, wall: number): boolean {
+function isTestMet<R>(view: TableView<R>, test: FilterTest, row: R, wall: WallTime): boolean {
   if (test.of === "column") return isComparisonMet(view.columns, test, row, wall);
   if (test.of === "start") return (view.getInstant?.(row) ?? 0) >= test.from;
   const isMatch = createTextTest(test);
@@ -202,7 +203,7 @@ function isComparisonMet<R>(
   columns: readonly TableColumn<R>[],
   { id, comparator, than }: Extract<FilterTest, { of: "column" }>,
   row: R,
-  wall: number,
+  wall: WallTime,
 ): boolean {
   const own = columns.find((column) => column.id === id)?.getMeasure?.(row, wall);
   if (own === undefined || Number.isNaN(own)) return false;

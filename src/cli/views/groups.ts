@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { canonicalizeHost, collectTexts, pluralize } from "../../core/base/text.ts";
 import { listGroupHosts } from "../../core/fleet/groups.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -91,8 +92,8 @@ interface GroupState extends Omit<GroupRow, "live"> {
   claims: readonly Claim[];
 }
 
-/** Finds a group; undefined if it does not exist. @param wall  wall clock, ms since the epoch */
-export function findGroupState(snapshot: Snapshot, name: string, wall: number): GroupState | undefined {
+/** Finds a group; undefined if it does not exist. */
+export function findGroupState(snapshot: Snapshot, name: string, wall: WallTime): GroupState | undefined {
   const kept = snapshot.groups.get(name);
   if (kept === undefined) return undefined;
   const viewContext = buildViewContext(snapshot, wall);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
@@ -198,12 +199,12 @@ export const archiveView: SnapshotView<PastRunRow> = {
   describeGap: () => undefined,
 };
 
-/**
- * Says that etcd does not have all runs since an instant any more: a history is full, and its oldest run is newer.
- * @param from  ms since the epoch
- */
-function describeHistoryGap({ histories, outcomes, schedules }: Snapshot, from: number): string | undefined {
-  const isCut = (runs: readonly { endedAt: number }[], most: number) =>
+/** Says that etcd does not have all runs since an instant any more: a history is full, and its oldest run is newer. */
+function describeHistoryGap(
+  { histories, outcomes, schedules }: Snapshot,
+  from: WallTime,
+): string | undefined {
+  const isCut = (runs: readonly { endedAt: WallTime }[], most: number) =>
     runs.length >= most && runs.every(({ endedAt }) => endedAt > from);
   const locks = [...histories].flatMap(([lock, runs]) =>
     isCut(runs, HISTORY_LENGTH) ? [`lock ${lock}`] : [],
@@ -405,7 +406,7 @@ const MOST_LINES = 30;
  * @param most  maximum number of lines
  */
 function buildOutputSection(
-  ended: readonly { endedAt: number; result: string; tail?: string }[],
+  ended: readonly { endedAt: WallTime; result: string; tail?: string }[],
   most: number,
 ): Section[] {
   const newest = ended.find(({ tail = "" }) => tail.trim() !== "");

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
@@ -242,7 +243,7 @@ function createMacroColumn(template: string): TableColumn<HostRow> {
 }
 
 /** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
-function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string {
+function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: WallTime): string {
   if (isPresent) return "now";
   return writtenAt === undefined ? "never" : `${formatAge(Math.min(writtenAt, wall), wall)} ago`;
 }
@@ -298,8 +299,8 @@ export interface HostSigns extends HostActivity {
 /** `silent`: it does nothing, and has written nothing for a day. `unknown`: it has never written anything. */
 type HostState = "busy" | "waiting" | "idle" | "silent" | "unknown";
 
-/** Determines the state of a host from its signs. @param wall  wall clock, ms since the epoch */
-export function judgeHostState(signs: HostSigns, wall: number): HostState {
+/** Determines the state of a host from its signs. */
+export function judgeHostState(signs: HostSigns, wall: WallTime): HostState {
   const { held, waiting, writtenAt } = signs;
   if (held > 0) return "busy";
   if (waiting > 0) return "waiting";
@@ -328,7 +329,7 @@ interface HostActivity {
   /** A run or a worker there has a session. etcd keeps it only as long as it is renewed, so the host was alive a moment ago. */
   isPresent: boolean;
   /** The latest instant in anything that the host has written, ms since the epoch; undefined if it wrote nothing. */
-  writtenAt: number | undefined;
+  writtenAt: WallTime | undefined;
 }
 
 export const NO_ACTIVITY: Readonly<HostActivity> = {
@@ -353,7 +354,7 @@ export function computeHostActivity(
     activities.set(name, activity);
     return activity;
   });
-  const addInstant = (host: string, at: number) => {
+  const addInstant = (host: string, at: WallTime) => {
     if (at <= 0) return;
     const activity = getActivity(host);
     activity.writtenAt = Math.max(at, activity.writtenAt ?? 0);
@@ -457,8 +458,8 @@ interface HostDetail {
   agents: readonly HostAgent[];
 }
 
-/** Finds a host; undefined if the snapshot has no data about it. @param wall  wall clock, ms since the epoch */
-export function findHostState(snapshot: Snapshot, host: string, wall: number): HostDetail | undefined {
+/** Finds a host; undefined if the snapshot has no data about it. */
+export function findHostState(snapshot: Snapshot, host: string, wall: WallTime): HostDetail | undefined {
   const name = canonicalizeHost(host);
   const viewContext = buildViewContext(snapshot, wall);
   const record = snapshot.hosts.get(name);
@@ -534,7 +535,7 @@ export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: D
   };
 }
 
-function listAgentFacts(agent: HostAgent, wall: number): (readonly [label: string, value: string])[] {
+function listAgentFacts(agent: HostAgent, wall: WallTime): (readonly [label: string, value: string])[] {
   const { pid, version, held, waiting, report } = agent;
   const of = report === undefined ? "" : `, user ${report.user}`;
   const served =
@@ -548,7 +549,7 @@ function listAgentFacts(agent: HostAgent, wall: number): (readonly [label: strin
   ];
 }
 
-function formatSeenFact(record: HostRecord | undefined, wall: number): string {
+function formatSeenFact(record: HostRecord | undefined, wall: WallTime): string {
   const at = record === undefined || record.seenAt <= 0 ? "" : `, about ${formatInstant(record.seenAt)}`;
   return `${formatSeen(record, wall)}${at}`;
 }

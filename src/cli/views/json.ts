@@ -26,7 +26,11 @@ type ValueSource<T> = (keyof T & string) | ((source: T) => unknown);
  * @param name  its name in the schema
  * @param fields  in the order of the output; optional if the name ends in `?`
  */
-export function describeObject<T>(name: string, description: string, fields: JsonFields<T>): JsonObject<T> {
+export function describeObject<T>(
+  name: string,
+  description: string,
+  fields: DescribedFields<T>,
+): JsonObject<T> {
   const named = Object.entries(fields).map(([key, field]) => ({ key: key.replace("?", ""), field }));
   return {
     name,
@@ -107,13 +111,13 @@ export function describePart<T, P>(part: JsonObject<P>, getPart: (source: T) => 
 }
 
 /** The fields of an object by their names, which end in `?` if they are optional. */
-type JsonFields<T> = Readonly<Record<string, JsonField<T>>>;
+export type DescribedFields<T> = Readonly<Record<string, JsonField<T>>>;
 
 /** Describes fields of a part as those of the whole. Without the part, they have no value. */
 export function describeFieldsOf<T, P>(
   getPart: (source: T) => P | undefined,
-  fields: JsonFields<NoInfer<P>>,
-): JsonFields<T> {
+  fields: DescribedFields<NoInfer<P>>,
+): DescribedFields<T> {
   const toWhole = (field: JsonField<P>): JsonField<T> => ({
     ...field,
     getValue: (source) => {

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
 import { hasEnded } from "../../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
@@ -11,8 +12,8 @@ import { buildScheduleRows, SCHEDULE_STATES } from "./schedules.ts";
 /** Collections that the metrics need: those of problems. */
 export const METRIC_COLLECTIONS = problemsView.collections;
 
-/** Computes the metrics of a snapshot. @param wall  ms since the epoch */
-export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[] {
+/** Computes the metrics of a snapshot. */
+export function measureSnapshot(snapshot: Snapshot, wall: WallTime): MetricFamily[] {
   const drained = new Map<string, number>(DRAIN_SCOPES.map((scope) => [scope, 0]));
   for (const drain of snapshot.drains.values())
     if (!hasEnded(drain, wall)) drained.set(drain.scope, (drained.get(drain.scope) ?? 0) + 1);
@@ -28,7 +29,7 @@ export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[
   ];
 }
 
-function measureProblems(snapshot: Snapshot, wall: number): MetricFamily {
+function measureProblems(snapshot: Snapshot, wall: WallTime): MetricFamily {
   const counts = new Map<string, { level: string; kind: string; count: number }>();
   for (const { level, kind } of findProblems(snapshot, wall)) {
     const known = counts.get(`${level}/${kind}`) ?? { level, kind, count: 0 };
@@ -71,8 +72,8 @@ const CLOCKS = ["ok", "warns", "refuses", "malformed"];
 /** Maximum number of schedules with their own series. There may be 100,000 schedules; the last ones to end are shown. */
 const MOST_SCHEDULES = 1_000;
 
-/** Measures schedules and workers. @param wall  ms since the epoch */
-function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily[] {
+/** Measures schedules and workers. */
+function measureSchedules(snapshot: Snapshot, wall: WallTime): MetricFamily[] {
   const states = new Map<string, number>(SCHEDULE_STATES.map((state) => [state, 0]));
   let lateness = 0;
   for (const { state, states: all, next } of buildScheduleRows(snapshot, buildViewContext(snapshot, wall))) {
@@ -144,8 +145,8 @@ const MOST_LOCKS = 100;
 /** Maximum number of resources with their own series. */
 const MOST_RESOURCES = 2_000;
 
-/** Measures locks and resources. @param wall  ms since the epoch */
-function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] {
+/** Measures locks and resources. */
+function measureQueues(snapshot: Snapshot, wall: WallTime): MetricFamily[] {
   const queues = [...snapshot.queues.values()];
   const locks = queues.filter(({ kind }) => kind === "lock");
   const resources = queues.filter(({ kind }) => kind === "resource");
@@ -161,7 +162,7 @@ function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] {
 }
 
 /** Lists the metrics of all locks together, and of all resources together. */
-function listKindMetrics(wall: number): ItemMetric<{ tallies: readonly QueueTally[] }>[] {
+function listKindMetrics(wall: WallTime): ItemMetric<{ tallies: readonly QueueTally[] }>[] {
   return [
     ["queues", "Locks and resources that are held or waited for.", ({ tallies }) => tallies.length],
     [
@@ -201,11 +202,11 @@ function listKindMetrics(wall: number): ItemMetric<{ tallies: readonly QueueTall
 }
 
 /** Returns the seconds since the first of some instants: 0 if there is none or, because clocks differ, in the future. */
-function computeSecondsSince(instants: readonly (number | undefined)[], wall: number): number {
+function computeSecondsSince(instants: readonly (number | undefined)[], wall: WallTime): number {
   return instants.reduce<number>((most, instant = wall) => Math.max(most, wall - instant), 0) / 1_000;
 }
 
-function measureLocks(locks: readonly NamedQueue[], wall: number): MetricFamily[] {
+function measureLocks(locks: readonly NamedQueue[], wall: WallTime): MetricFamily[] {
   const getStart = (lock: NamedQueue) => computeQueueTally(lock).since ?? Number.POSITIVE_INFINITY;
   const waited = locks.filter((lock) => computeQueueTally(lock).waiting > 0);
   const shown = waited.sort((a, b) => getStart(a) - getStart(b)).slice(0, MOST_LOCKS);

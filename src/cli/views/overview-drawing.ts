@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { pluralize } from "../../core/base/text.ts";
@@ -27,7 +28,7 @@ export interface OverviewLook {
   width: number;
   signs: DrawingSigns;
   /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
 }
 
 /** How much of an overview is shown. */

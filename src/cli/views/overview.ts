@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { HOUR_MS } from "../../core/base/duration.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -68,8 +69,8 @@ interface BusyQueue {
   kind: QueueKind;
   name: string;
   waiting: number;
-  /** When the longest wait began, ms since the epoch. */
-  since: number | undefined;
+  /** When the longest wait began. */
+  since: WallTime | undefined;
   holders: number;
   used: number;
   total: number | undefined;
@@ -77,8 +78,8 @@ interface BusyQueue {
 
 interface NextRun {
   id: string;
-  /** Earliest start, ms since the epoch. */
-  at: number;
+  /** Earliest start. */
+  at: WallTime;
   state: ScheduleRow["state"];
 }
 
@@ -87,18 +88,18 @@ interface Failure {
   name: string;
   /** `exit 3`, or the result of an occurrence. */
   result: string;
-  endedAt: number;
+  endedAt: WallTime;
   host?: string;
   reason?: string | undefined;
 }
 
 /** What is known about etcd, as observe/etcd-health.ts reports it. */
-export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: number; error: Error };
+export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: WallTime; error: Error };
 
 interface EtcdAnswer {
   kind: "answer";
-  /** Round trip, ms. */
-  ms: number;
+  /** Round trip. */
+  ms: Millis;
   leader: string | undefined;
   /** Members that are available, and all. */
   up: number;
@@ -125,9 +126,8 @@ export const MOST_OVERVIEW_ITEMS = 12;
 /**
  * Builds the overview of a site. With 10,000 locks and 100,000 waiters it takes some ten milliseconds, besides finding
  * the problems.
- * @param wall  wall clock, ms since the epoch
  */
-export function buildOverview(snapshot: Snapshot, wall: number, options: OverviewOptions = {}): Overview {
+export function buildOverview(snapshot: Snapshot, wall: WallTime, options: OverviewOptions = {}): Overview {
   const { span = HOUR_MS, buckets = 60, etcd } = options;
   const { problems = findProblems(snapshot, wall).length } = options;
   const viewContext = buildViewContext(snapshot, wall);
@@ -150,7 +150,7 @@ export function buildOverview(snapshot: Snapshot, wall: number, options: Overvie
   };
 }
 
-function toHostLoad(row: HostRow, wall: number): HostLoad {
+function toHostLoad(row: HostRow, wall: WallTime): HostLoad {
   const { fqdn, drains, held, waiting, shares } = row;
   return {
     host: fqdn,
@@ -328,7 +328,7 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
 export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
   const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
   const failures = Array.from({ length: buckets }, () => 0);
-  const addFailure = (at: number) => {
+  const addFailure = (at: WallTime) => {
     const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
     if (failures[bucket] !== undefined) failures[bucket] += 1;
   };
@@ -357,10 +357,10 @@ export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, bucket
   return { ...span, failures, holders: holders.computeAverages(), waiters: waiters.computeAverages() };
 }
 
-/** When a run was enqueued and granted, ms since the epoch; undefined if it was not, or its ticket cannot be read. */
+/** When a run was enqueued and granted; undefined if it was not, or its ticket cannot be read. */
 interface ClaimTimes {
-  enqueuedAt: number | undefined;
-  grantedAt: number | undefined;
+  enqueuedAt: WallTime | undefined;
+  grantedAt: WallTime | undefined;
 }
 
 function readTimes(entry: QueueEntry): ClaimTimes {
@@ -380,10 +380,10 @@ function readClaimTimes(entries: readonly QueueEntry[]): ClaimTimes {
   };
 }
 
-/** When an occurrence began and ended, ms since the epoch. */
+/** When an occurrence began and ended. */
 interface TaskTimes {
-  from: number;
-  until?: number;
+  from: WallTime;
+  until?: WallTime;
   hasFailed?: boolean;
 }
 
@@ -412,8 +412,8 @@ function createLoadCounter(span: TimeSpan, buckets: number) {
     values[at] = (values[at] ?? 0) + by;
   };
   return {
-    /** @param from  as `until`, ms since the epoch. What is outside of the span is cut */
-    add(from: number, until: number): void {
+    /** What is outside of the span is cut. */
+    add(from: WallTime, until: WallTime): void {
       const start = Math.max(0, (from - span.from) * perMs);
       const end = Math.min(buckets, (until - span.from) * perMs);
       if (!(end > start)) return;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
@@ -110,11 +111,8 @@ export function findPage(kind: string): string | undefined {
   return page && `docs/${page}`;
 }
 
-/**
- * Finds the problems in a snapshot, failures first. Collections that were not read have no problems.
- * @param wall  wall clock, ms since the epoch
- */
-export function findProblems(snapshot: Snapshot, wall: number): Problem[] {
+/** Finds the problems in a snapshot, failures first. Collections that were not read have no problems. */
+export function findProblems(snapshot: Snapshot, wall: WallTime): Problem[] {
   const inputs = { snapshot, wall };
   const found = [
     ...(snapshot.etcdFaults ?? []).map(toProblem),
@@ -157,7 +155,7 @@ export function findMalformedConfig(snapshot: Snapshot): Problem[] {
 }
 
 /** Finds drains that have expired but still exist. */
-export function findDrainProblems({ drains }: Snapshot, wall: number): Problem[] {
+export function findDrainProblems({ drains }: Snapshot, wall: WallTime): Problem[] {
   return [...drains.values()]
     .filter((drain) => hasEnded(drain, wall))
     .map((drain) => {
@@ -282,7 +280,7 @@ function findEntriesBefore(
   entries: readonly QueueEntry[],
   instant: (ticket: Ticket) => number | undefined,
   before: number,
-): { entry: QueueEntry; since: number }[] {
+): { entry: QueueEntry; since: WallTime }[] {
   return entries.flatMap((entry) => {
     const since = entry.ticket && instant(entry.ticket);
     return since === undefined || since >= before ? [] : [{ entry, since }];
@@ -454,7 +452,7 @@ function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
 }
 
 /** Finds runs that take longer than expected. */
-function findOverrunProblems(row: ScheduleRow, wall: number): Problem[] {
+function findOverrunProblems(row: ScheduleRow, wall: WallTime): Problem[] {
   return findOverruns(row, wall).map(({ execution, running: { host, run, since }, most }) =>
     createWarning(
       "overrun",

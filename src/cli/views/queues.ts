@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
 import { collectTexts, formatShortList, pluralize } from "../../core/base/text.ts";
@@ -169,8 +170,8 @@ function createTrendColumn(id: string, title: string, field: TrendField): TableC
   };
 }
 
-/** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
-function findLongestSince({ waiters, sum }: QueueRow): number | undefined {
+/** Returns the earliest time at which a waiter was enqueued. */
+function findLongestSince({ waiters, sum }: QueueRow): WallTime | undefined {
   return waiters.reduce<number | undefined>((least, { ticket }) => {
     const at = ticket?.enqueuedAt;
     return at === undefined || (least !== undefined && least <= at) ? least : at;
@@ -428,8 +429,8 @@ interface QueueRow {
 interface TemplateSum {
   hosts: number;
   waiting: number;
-  /** When the longest wait began, ms since the epoch. */
-  since: number | undefined;
+  /** When the longest wait began. */
+  since: WallTime | undefined;
 }
 
 /** What a row depends on, besides its queue. */
@@ -678,13 +679,13 @@ const USE_STEPS = 24;
 const LONGEST_USE = 7 * 86_400_000;
 
 /** Returns the time since the oldest use that is known, a week at most. */
-export function findUseSpan(uses: readonly PastUse[], wall: number): TimeSpan {
+export function findUseSpan(uses: readonly PastUse[], wall: WallTime): TimeSpan {
   const oldest = uses.reduce((least, { enqueuedAt }) => Math.min(least, enqueuedAt), wall);
   return { from: Math.max(oldest, wall - LONGEST_USE), until: wall };
 }
 
 /** Builds the facts about how many units were held and waited for since the oldest use that is known. */
-function buildUseFacts(uses: readonly PastUse[], entries: readonly QueueEntry[], wall: number): Fact[] {
+function buildUseFacts(uses: readonly PastUse[], entries: readonly QueueEntry[], wall: WallTime): Fact[] {
   if (uses.length === 0) return [];
   const span = findUseSpan(uses, wall);
   const { steps, waiting, peak, average } = computeResourceUse(uses, entries, span, USE_STEPS);
@@ -881,6 +882,6 @@ function findWaiterProblem(
   return drain && formatDrainLine(drain);
 }
 
-function formatTicketAge({ ticket }: QueueEntry, wall: number): string {
+function formatTicketAge({ ticket }: QueueEntry, wall: WallTime): string {
   return formatAge(getHeldSince(ticket), wall);
 }

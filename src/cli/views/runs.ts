@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -400,13 +401,13 @@ function formatHost({ verdict, text }: NonNullable<DetailContext["host"]>): stri
   return verdict === "quiet" ? `seems to be down: ${text}` : `may be alive or not: ${text}`;
 }
 
-function formatGrace(until: number | undefined, wall: number): string {
+function formatGrace(until: WallTime | undefined, wall: WallTime): string {
   const left = until === undefined ? "without an end" : `for another ${formatBriefDuration(until - wall)}`;
   const isOver = until !== undefined && until <= wall;
   return `its command has ended, its place is kept: ${isOver ? "over, others may take it" : left}`;
 }
 
-function formatReset({ reset }: Ticket, wall: number): string | undefined {
+function formatReset({ reset }: Ticket, wall: WallTime): string | undefined {
   if (reset === undefined) return undefined;
   return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${formatReason(reset.why)}`;
 }

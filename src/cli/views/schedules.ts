@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration, formatInstant } from "../../core/base/duration.ts";
 import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
 import { findMembership } from "../../core/fleet/groups.ts";
@@ -355,8 +356,8 @@ export function getScheduleTone(state: ScheduleState): Tone {
   return TONES[state] ?? "free";
 }
 
-/** Formats the time until the next run: `in 5m`, or `3m over` if it is overdue. Times in ms since the epoch. */
-export function formatTimeUntilNext(next: number | undefined, wall: number): string {
+/** Formats the time until the next run: `in 5m`, or `3m over` if it is overdue. */
+export function formatTimeUntilNext(next: WallTime | undefined, wall: WallTime): string {
   if (next === undefined) return "";
   return next > wall
     ? `in ${formatBriefDuration(next - wall + 999)}`
@@ -402,7 +403,7 @@ export interface ScheduleRow {
   definition: Definition | undefined;
   due: ShownDue | undefined;
   /** When it may run next, if known; on the hosts that have a worker, if it runs on every host. */
-  next: number | undefined;
+  next: WallTime | undefined;
   /** What was due and has not run. */
   missed: readonly MissedRuns[];
   executions: readonly Execution[];
@@ -411,7 +412,7 @@ export interface ScheduleRow {
 /** A schedule is late if it is due for this long without a start, ms. Workers start a due run within about 2 s. */
 export const SCHEDULE_LATE_AFTER = 10_000;
 
-/** A row with its inputs. It is valid from `from` until `until`, ms since the epoch. */
+/** A row with its inputs. It is valid from `from` until `until`. */
 interface CachedScheduleRow {
   row: ScheduleRow;
   due: StoredValue<ShownDue> | undefined;
@@ -420,8 +421,8 @@ interface CachedScheduleRow {
   served: ServedPredicate;
   /** Why it does not fire: a calendar is missing or cannot be read. */
   calendarFault: string | undefined;
-  from: number;
-  until: number;
+  from: WallTime;
+  until: WallTime;
 }
 
 /** Rows of unchanged schedules, by stored definition: there may be 100,000. */
@@ -459,8 +460,8 @@ export function buildScheduleRows(
   return rows;
 }
 
-/** Builds the row of one schedule; undefined if it does not exist. @param wall  ms since the epoch */
-function findScheduleRow(snapshot: Snapshot, id: string, wall: number): ScheduleRow | undefined {
+/** Builds the row of one schedule; undefined if it does not exist. */
+function findScheduleRow(snapshot: Snapshot, id: string, wall: WallTime): ScheduleRow | undefined {
   const { schedules, dues, executions, calendars } = snapshot;
   const kept = schedules.get(id);
   if (kept === undefined) return undefined;
@@ -476,7 +477,7 @@ function findScheduleRow(snapshot: Snapshot, id: string, wall: number): Schedule
 }
 
 let lastResult:
-  | { parts: readonly unknown[]; rows: readonly ScheduleRow[]; from: number; until: number }
+  | { parts: readonly unknown[]; rows: readonly ScheduleRow[]; from: WallTime; until: WallTime }
   | undefined;
 
 interface RowInputs {
@@ -484,7 +485,7 @@ interface RowInputs {
   executions: readonly Execution[];
   served: ServedPredicate;
   calendars: Calendars;
-  wall: number;
+  wall: WallTime;
 }
 
 function buildRow(id: string, kept: StoredValue<Definition>, inputs: RowInputs): CachedScheduleRow {
@@ -559,7 +560,7 @@ function computeNext(
   definition: Definition | undefined,
   due: DueState | undefined,
   executions: readonly Execution[],
-  wall: number,
+  wall: WallTime,
 ): number | undefined {
   if (definition === undefined || due === undefined) return undefined;
   const running = new Set(executions.map(({ value }) => value?.scheduled));
@@ -573,7 +574,7 @@ function computeNext(
 }
 
 /** Returns when a pause ends, Infinity if it has no end; 0 without a pause. */
-function computePauseEnd(definition: Definition, due: DueState | undefined, wall: number): number {
+function computePauseEnd(definition: Definition, due: DueState | undefined, wall: WallTime): number {
   if (!isPaused(definition, due, wall)) return 0;
   return getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY;
 }
@@ -611,7 +612,7 @@ function listRowStates(
 }
 
 /** Whether a schedule without a next time may run again: it is triggered, or its hosts boot. */
-function canRunAgain(definition: Definition | undefined, wall: number): boolean {
+function canRunAgain(definition: Definition | undefined, wall: WallTime): boolean {
   const { cron, end = wall } = definition ?? {};
   return cron === MANUAL_PLAN || (cron === BOOT_PLAN && end >= wall);
 }
@@ -635,16 +636,16 @@ function listBounds({ definition, executions }: RunningSchedule): BoundedRun[] {
   });
 }
 
-/** Finds the runs of a schedule that take longer than expected. @param wall  ms since the epoch */
-export function findOverruns(schedule: RunningSchedule, wall: number): BoundedRun[] {
+/** Finds the runs of a schedule that take longer than expected. */
+export function findOverruns(schedule: RunningSchedule, wall: WallTime): BoundedRun[] {
   return listBounds(schedule).filter(({ running, most }) => wall - running.since >= most);
 }
 
 /** Returns the next instant at which the row changes without a change in etcd. */
 function computeValidUntil(
   schedule: RunningSchedule & Pick<ScheduleRow, "due">,
-  next: number | undefined,
-  wall: number,
+  next: WallTime | undefined,
+  wall: WallTime,
 ): number {
   const { definition } = schedule;
   const end = runsAtBoot(definition) ? definition?.end : undefined;
@@ -754,7 +755,7 @@ export function isAboutSchedule(target: string, id: string): boolean {
   return names?.split(", ").includes(id) === true;
 }
 
-function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
+function buildScheduleFacts(row: ScheduleRow, wall: WallTime): Fact[] {
   const { id, definition, due, fault, next } = row;
   if (definition === undefined) return buildFacts([["malformed", fault, "problem"]]);
   return buildFacts([
@@ -801,7 +802,7 @@ type FactEntry = readonly [label: string, value: string | undefined];
 function listRuleFacts(definition: Definition): FactEntry[] {
   const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
   const { keep, keepFor, pauseAfterFailures } = definition;
-  const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
+  const formatTime = (ms: Millis | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
     [
       "after",
@@ -832,7 +833,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
   ];
 }
 
-function formatLimits(keep: number | undefined, keepFor: number | undefined): string | undefined {
+function formatLimits(keep: number | undefined, keepFor: Millis | undefined): string | undefined {
   const count = keep === undefined ? "" : `${keep} outcomes`;
   const age = keepFor === undefined ? "" : `of ${formatDuration(keepFor)}`;
   return `${count} ${age}`.trim() || undefined;
@@ -844,14 +845,14 @@ function formatPause(pause: Pause | undefined): string | undefined {
   return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${formatReason(pause.why)}`;
 }
 
-const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
+const formatAgo = (at: WallTime, wall: WallTime) => `${formatBriefDuration(wall - at)} ago`;
 
 const PROGRESS: TableColumn<Execution> = createTextColumn("progress", 2, ({ value }) => value?.progress);
 
 /** Builds the table of current executions. */
 function buildExecutionTable(
   { executions }: ScheduleRow,
-  wall: number,
+  wall: WallTime,
   sessions: SessionLivenessMap,
 ): Section[] {
   const columns: TableColumn<Execution>[] = [
@@ -878,7 +879,7 @@ function buildExecutionTable(
 }
 
 /** Builds the table of the hosts of a schedule that runs on every host. */
-function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section[] {
+function buildHostTable({ due, executions }: ScheduleRow, wall: WallTime): Section[] {
   if (due?.hosts === undefined) return [];
   const running = new Set(executions.flatMap(({ value }) => value?.host ?? []));
   const columns: TableColumn<HostPart>[] = [
@@ -904,7 +905,7 @@ export function findNextStart({ next, runAt, open }: DueState): number | undefin
 }
 
 /** Builds the table of open occurrences, planned or triggered, that wait for a start. */
-function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section[] {
+function buildOpenTable({ due, executions }: ScheduleRow, wall: WallTime): Section[] {
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const waiting = (due?.open ?? []).filter(({ scheduled }) => !running.has(scheduled));
   const columns: TableColumn<OpenOccurrence>[] = [
@@ -924,7 +925,7 @@ const SHOWN_OCCURRENCES = 5;
 function buildUpcomingTable(
   { id, definition, due }: ScheduleRow,
   calendars: Calendars,
-  wall: number,
+  wall: WallTime,
 ): Section[] {
   if (definition === undefined || due?.next === undefined) return [];
   const first = Math.max(due.next, computePauseEnd(definition, due, wall)); // a pause skips what is due before its end

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Collection, NamedQueue, Snapshot } from "../../site/state/snapshot.ts";
 import type { Share, Subject, Tone } from "../../site/state/subject.ts";
 import type { ViewContext } from "../../site/state/view-context.ts";
@@ -10,8 +11,8 @@ export interface TableColumn<R> {
   /** Columns with the largest number are hidden first if there is too little width. 9: shown only on demand. */
   priority: number;
   align?: "right";
-  /** @param wall  wall clock, ms since the epoch. It is a parameter because unchanged rows are reused for any time */
-  formatCell(row: R, wall: number): string;
+  /** @param wall  It is a parameter because unchanged rows are reused for any time */
+  formatCell(row: R, wall: WallTime): string;
   /** The text is a duration that changes with time. Filters ignore it. */
   isTimed?: true;
   /** The text is random. Filters only match its prefix, because short words would match by chance. */
@@ -25,13 +26,13 @@ export interface TableColumn<R> {
   /** Returns the same text in ASCII, for a cell that is a drawing. Filters and facts ignore drawings. */
   formatAsciiCell?(row: R): string;
   /** Returns the number that filters compare, or a duration in ms; undefined for an empty cell. */
-  getMeasure?(row: R, wall: number): number | undefined;
+  getMeasure?(row: R, wall: WallTime): number | undefined;
   /** The unit of `getMeasure`; a plain number without it. */
   unit?: "duration";
   /** Returns the sort value. Without this function, the column is sorted by its text. */
   getSortValue?(row: R): number | bigint | string;
   /** @param wall  as for `formatCell` */
-  getTone?(row: R, wall: number): Tone;
+  getTone?(row: R, wall: WallTime): Tone;
   /** Returns the share in use, if the cell is one: the console draws it as a bar behind the text. */
   getShare?(row: R): Share;
 }
@@ -59,8 +60,8 @@ export interface TableView<R> {
   getFacets(row: R): Facets;
   /** Returns the object of the row, for actions. */
   getSubject(row: R): Subject;
-  /** Returns when what the row is about happened, ms since the epoch, in views of past events. */
-  getInstant?(row: R): number;
+  /** Returns when what the row is about happened, in views of past events. */
+  getInstant?(row: R): WallTime;
   /** The row in JSON output, from which docs/json.md is made. */
   json: JsonObject<R>;
   /** Returns the part of a row whose change is reported. Without this function, every change is reported. */

@@ -8,6 +8,7 @@ import {
 import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import { type LogSink, openLog } from "../../cli/frame/logging.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import type { LogFields } from "../../core/base/log.ts";
 import { clean, quoteText } from "../../core/base/text.ts";
@@ -49,11 +50,11 @@ function createFrontEnd(tool: CronlockTool): CommandExecutor {
   };
 }
 
-/** A run of a tool: its log, and its start by the wall clock, ms since the epoch. */
+/** A run of a tool: its log, and its start. */
 interface FrontEndRun {
   tool: CronlockTool;
   log: CronlockLog;
-  startedAt: number;
+  startedAt: WallTime;
 }
 
 /** @throws the error that prevents the run */
@@ -223,7 +224,7 @@ function createSetting(value: string) {
  * Formats why nothing was run, in the tool's words if it has any for the case. @param wall  wall clock, ms since the
  * epoch
  */
-function formatCronlockRefusal({ tool, lock }: CronlockOptions, refusal: RunRefusal, wall: number): string {
+function formatCronlockRefusal({ tool, lock }: CronlockOptions, refusal: RunRefusal, wall: WallTime): string {
   if (refusal.kind !== "busy") return `${tool} ${lock}: ${formatOtherRefusal(refusal)}`;
   const words =
     tool === "golock" ? `Lock ${lock} acquired by another process` : `Cronlock ${lock} was already acquired`;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Millis } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
@@ -24,13 +25,13 @@ export interface CronlockOptions {
   /** What is run: bash, for one of its builtins. */
   command: readonly string[];
   /** Minimum time for which the lock is held. */
-  grace: number;
+  grace: Millis;
   /** Maximum time for which the lock is held. */
   release: number;
   /** 0: no timeout. */
-  timeout: number;
+  timeout: Millis;
   /** How long etcd may be unreachable at the start. */
-  connectTimeout: number;
+  connectTimeout: Millis;
   /** Undefined if the signalbox configuration names the endpoints. */
   endpoints: SourcedValue | undefined;
   usesTls: boolean;

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { readEnvironments } from "../../cli/commands/schedule/sheets.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../cli/frame/command.ts";
 import { type OptionFault, type OptionSyntax, parseToolWords } from "../../cli/syntax/getopt.ts";
+import type { Millis } from "../../core/base/clock.ts";
 import { ConfigError, describeFileError } from "../../core/base/errors.ts";
 import { findInexactNumber } from "../../core/base/json-numbers.ts";
 import { isJsonObject } from "../../core/base/parse-json.ts";
@@ -199,8 +200,8 @@ export interface PerfectschedConfig {
   log: string | undefined;
   /** `inline`: the file contains the handlers itself. */
   handlers: { file: string } | "inline" | undefined;
-  /** Wait before a task that requested a retry is started again, ms. */
-  retryWait: number | undefined;
+  /** Wait before a task that requested a retry is started again. */
+  retryWait: Millis | undefined;
   /** Keys that are read here. */
   keys: readonly string[];
   /** Notes for the user. */

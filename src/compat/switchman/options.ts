@@ -1,4 +1,5 @@
 import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
+import type { Millis } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
@@ -118,9 +119,9 @@ export interface SwitchmanConfig {
   logfile: string | undefined;
   loglevel: SwitchmanLevel;
   /** Whole seconds; 0: no timeout. */
-  resourcesWaitTimeout: number;
+  resourcesWaitTimeout: Millis;
   /** Whole seconds; undefined: the default. */
-  terminationTimeout: number | undefined;
+  terminationTimeout: Millis | undefined;
 }
 
 /**

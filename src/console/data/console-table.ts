@@ -18,6 +18,7 @@ import { createHostMacroView } from "../../cli/views/hosts.ts";
 import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../../cli/views/view.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
@@ -115,7 +116,7 @@ export class ConsoleTable implements RowList {
   }
 
   /** Computes the rows from a snapshot. Cheap if nothing has changed. @param outside  rows that are in no snapshot */
-  update(snapshot: Snapshot, wall: number, options: TableOptions, outside?: OutsideRows): void {
+  update(snapshot: Snapshot, wall: WallTime, options: TableOptions, outside?: OutsideRows): void {
     const isOther = options.filter !== this.#options.filter;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
@@ -186,7 +187,7 @@ export class ConsoleTable implements RowList {
   }
 
   /** Returns all columns of a row with their titles; empty ones are left out. */
-  getFactsAt(index: number, wall: number): { label: string; value: string }[] {
+  getFactsAt(index: number, wall: WallTime): { label: string; value: string }[] {
     const row = this.#rows[index];
     if (row === undefined) return [];
     return this.columns.flatMap(({ title, formatCell, formatAsciiCell }) => {
@@ -196,7 +197,7 @@ export class ConsoleTable implements RowList {
   }
 
   /** @param window  index of the first row, and number of rows */
-  buildRows(window: { top: number; height: number }, wall: number, look: TableLook): TableRows {
+  buildRows(window: { top: number; height: number }, wall: WallTime, look: TableLook): TableRows {
     const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
     this.#wantWidth(strips);
@@ -250,7 +251,7 @@ export class ConsoleTable implements RowList {
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
-  #buildStrips(rows: readonly object[], wall: number, look: TableLook): GridColumn<object>[] {
+  #buildStrips(rows: readonly object[], wall: WallTime, look: TableLook): GridColumn<object>[] {
     const shown = `${look.width} ${this.#getId()}`;
     if (shown !== this.#shown) {
       this.#widths.clear();

@@ -7,6 +7,7 @@ import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/frame/
 import { findOverridingVariables, openConnection } from "../../cli/frame/connect.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { problemsView } from "../../cli/views/problems.ts";
+import { type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { ObserverPorts } from "../../site/observe/ports.ts";
@@ -64,7 +65,7 @@ export class ContextList {
   readonly #onChange: () => void;
   readonly #states = new Map<string, ClusterState>();
   readonly #stop = new AbortController();
-  #known: { at: number; all: readonly ContextSummary[] } | undefined;
+  #known: { at: MonotonicTime; all: readonly ContextSummary[] } | undefined;
   #shown: { key: string; all: readonly ListedContext[] } | undefined;
 
   /** @param ports  `first`: the context with which the console was started; `context`: the current one */
@@ -124,7 +125,7 @@ export class ContextList {
 
   #readContexts(): readonly ContextSummary[] {
     const at = this.#context.clock.now();
-    if (this.#known !== undefined && at - this.#known.at < READ_EVERY) return this.#known.all;
+    if (this.#known !== undefined && subtractTime(at, this.#known.at) < READ_EVERY) return this.#known.all;
     this.#known = { at, all: this.#readFiles() };
     return this.#known.all;
   }
@@ -188,7 +189,7 @@ export class ContextList {
   }
 
   /** Returns a signal that ends a request after a time, or when the list ends. */
-  #limit(ms: number): AbortSignal {
+  #limit(ms: Millis): AbortSignal {
     return AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ms)]);
   }
 }

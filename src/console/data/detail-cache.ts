@@ -6,6 +6,7 @@ import { buildHostDetail, findHostState } from "../../cli/views/hosts.ts";
 import { buildQueueDetail } from "../../cli/views/queues.ts";
 import { buildRunDetail } from "../../cli/views/runs.ts";
 import { buildScheduleDetail } from "../../cli/views/schedules.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import {
@@ -48,8 +49,8 @@ export class DetailCache {
     this.#onChange = onChange;
   }
 
-  /** Selects the subject of the detail. @param wall  ms since the epoch @param past  set if the snapshot is a past one */
-  watchSubject(subject: Subject | undefined, snapshot: Snapshot, wall: number, past?: PastMoment): void {
+  /** Selects the subject of the detail. @param past  set if the snapshot is a past one */
+  watchSubject(subject: Subject | undefined, snapshot: Snapshot, wall: WallTime, past?: PastMoment): void {
     this.#watchSessions(
       subject === undefined || past !== undefined ? [] : listDetailTickets(subject, snapshot, wall),
     );
@@ -106,7 +107,7 @@ export class DetailCache {
     snapshot: Snapshot,
     table: ConsoleTable,
     index: number,
-    wall: number,
+    wall: WallTime,
     past?: PastMoment,
   ): Detail | undefined {
     const liveness = past === undefined ? this.#getLiveness() : UNKNOWN_SESSIONS;
@@ -177,7 +178,7 @@ function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefi
 }
 
 /** Lists the tickets whose session state a detail shows. */
-function listDetailTickets(subject: Subject, snapshot: Snapshot, wall: number): readonly RunnerKey[] {
+function listDetailTickets(subject: Subject, snapshot: Snapshot, wall: WallTime): readonly RunnerKey[] {
   switch (subject.kind) {
     case "lock":
     case "resource": {

@@ -4,6 +4,7 @@ import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { selectFirst } from "../../cli/views/overview.ts";
 import { buildQueueRow } from "../../cli/views/queues.ts";
 import { buildScheduleRows, getScheduleTone } from "../../cli/views/schedules.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -55,10 +56,9 @@ export class ExplorerTree implements RowList {
   wantedWidth = 0;
   #known: readonly unknown[] = [];
 
-  /** @param wall  ms since the epoch */
   update(
     { contexts = [], health, ...inputs }: TreeInputs & OutsideInputs,
-    wall: number,
+    wall: WallTime,
     signs: TreeSigns,
   ): void {
     const etcd = buildEtcdNode(health);
@@ -112,11 +112,8 @@ interface OutsideInputs {
 const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
 
-/**
- * Builds the explorer's lines, from the top: what needs attention, then everything by kind.
- * @param wall  ms since the epoch
- */
-export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
+/** Builds the explorer's lines, from the top: what needs attention, then everything by kind. */
+export function buildTree(inputs: TreeInputs, wall: WallTime, signs: TreeSigns): TreeNode[] {
   const { snapshot, counts, open } = inputs;
   const viewContext = buildViewContext(snapshot, wall);
   const shares = computeShares(snapshot);

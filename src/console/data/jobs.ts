@@ -2,7 +2,7 @@ import type { Call, Command, CommandIo } from "../../cli/frame/command.ts";
 import { type CommandEnd, performCommand } from "../../cli/frame/command-line/execute-command.ts";
 import type { ActionOutcome } from "../../cli/frame/outcome.ts";
 import { listOutcomeLines } from "../../cli/frame/print-outcome.ts";
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock, WallTime } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { clean } from "../../core/base/text.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
@@ -23,9 +23,8 @@ export interface ConsoleJob {
   readonly code: number | undefined;
   /** The result of the command; undefined while it runs, and if it failed with a message. */
   readonly outcome?: ActionOutcome | undefined;
-  /** Wall clock, ms since the epoch. */
-  readonly startedAt: number;
-  readonly endedAt: number | undefined;
+  readonly startedAt: WallTime;
+  readonly endedAt: WallTime | undefined;
 }
 
 /** The command or program that a job runs. */

@@ -1,6 +1,14 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
+import {
+  addMs,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
@@ -27,11 +35,11 @@ export interface ShownData {
 /** A past moment, and how exactly it is known. */
 export interface PastMoment {
   revision: bigint;
-  /** The time that the screen is about, ms since the epoch. */
-  at: number;
+  /** The time that the screen is about. */
+  at: WallTime;
   /** Times of the last change before it, and of the first one after it, as far as they are known. */
-  from: number | undefined;
-  until: number | undefined;
+  from: WallTime | undefined;
+  until: WallTime | undefined;
 }
 
 /** Whether the displayed data can be trusted. */
@@ -41,8 +49,8 @@ export interface ConnectionState {
    * data last read stays. `refused`: etcd answers, but does not allow reading. `past`: the data is that of a past time.
    */
   kind: "opening" | "live" | "away" | "refused" | "past";
-  /** Start of this state, wall clock, ms since the epoch. */
-  since: number;
+  /** Start of this state. */
+  since: WallTime;
   /** The error from etcd or the network, if the state is not live. */
   fault: string | undefined;
 }
@@ -50,7 +58,7 @@ export interface ConnectionState {
 /** The status of the etcd cluster. */
 interface ClusterHealth {
   /** Round trip of a linearizable request, ms. */
-  ms: number;
+  ms: Millis;
   leader: string | undefined;
   up: number;
   total: number;
@@ -93,12 +101,12 @@ export class LiveView implements ShownData {
   #etcdFaults: Snapshot["etcdFaults"];
   #streamState: ConnectionState;
   /** Set while requests fail. */
-  #silence: { since: number; error: Error } | undefined;
+  #silence: { since: WallTime; error: Error } | undefined;
   #clusterHealth: ClusterHealth | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the last answered request was sent, monotonic, ms. */
-  #askedAt: number;
-  #last = 0;
+  /** When the last answered request was sent. */
+  #askedAt: MonotonicTime;
+  #last = LONG_AGO;
   /** How long `onChange` took for the last snapshot, ms. Slow machines get fewer snapshots. */
   #cost = 0;
   #again = new AbortController();
@@ -159,7 +167,7 @@ export class LiveView implements ShownData {
         ? { kind: "away", since, fault: "no response" }
         : { kind: "refused", since, fault: error.message };
     const { clock } = this.#context;
-    const age = clock.now() - this.#askedAt;
+    const age = subtractTime(clock.now(), this.#askedAt);
     if (age <= MAX_ANSWER_AGE_MS) return this.#streamState;
     return { kind: "away", since: clock.getWallTime() - age, fault: "no requests since" };
   }
@@ -220,7 +228,7 @@ export class LiveView implements ShownData {
     else {
       this.#silence = undefined;
       this.#clusterHealth = beat;
-      this.#askedAt = this.#context.clock.now() - beat.ms;
+      this.#askedAt = addMs(this.#context.clock.now(), -beat.ms);
     }
     this.#scheduleUpdate();
   }
@@ -236,7 +244,7 @@ export class LiveView implements ShownData {
     clearTimeout(this.#timer);
     const least = this.#getIsQuiet() ? SNAPSHOT_PAUSES_MS.quiet : SNAPSHOT_PAUSES_MS.active;
     const pause = this.hasRead ? Math.max(least, 3 * this.#cost) : 0;
-    const due = this.#last + pause - this.#context.clock.now();
+    const due = subtractTime(this.#last, this.#context.clock.now()) + pause;
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
 
@@ -244,7 +252,7 @@ export class LiveView implements ShownData {
    * Call this when a frame was built. If frames take long, the next snapshot comes later, because keys have priority.
    * @param ms  how long it took
    */
-  handleFrameBuilt(ms: number): void {
+  handleFrameBuilt(ms: Millis): void {
     this.#cost = ms;
   }
 

@@ -1,6 +1,6 @@
 import { type OutcomeHistories, readOutcomes } from "../../cli/frame/read-snapshot.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import type { Clock } from "../../core/base/clock.ts";
+import { type Clock, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
@@ -94,8 +94,8 @@ export class RepeatedRead<T> {
   fault: string | undefined;
   readonly #ports: ReadPorts<T>;
   readonly #stop = new AbortController();
-  /** When the last answer came, or the first request was sent; monotonic, ms. */
-  #answeredAt: number;
+  /** When the last answer came, or the first request was sent. */
+  #answeredAt: MonotonicTime;
 
   constructor(ports: ReadPorts<T>) {
     this.#ports = ports;
@@ -107,7 +107,7 @@ export class RepeatedRead<T> {
   get delay(): number {
     const { clock, pause } = this.#ports;
     if (pause === undefined && (this.value ?? this.fault) !== undefined) return 0;
-    return Math.max(0, clock.now() - this.#answeredAt - (pause ?? 0));
+    return Math.max(0, subtractTime(clock.now(), this.#answeredAt) - (pause ?? 0));
   }
 
   end(): void {

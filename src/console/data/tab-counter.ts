@@ -1,6 +1,7 @@
 import { listOutcomes } from "../../cli/views/history.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { findProblems } from "../../cli/views/problems.ts";
+import { addMs, LONG_AGO, type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import type { Problem } from "../../site/state/problem.ts";
 import { computeQueueTally } from "../../site/state/shares.ts";
 import { countRuns, type Snapshot } from "../../site/state/snapshot.ts";
@@ -23,11 +24,10 @@ const UNREAD_COUNTS: TabCounts = {};
 /** Counts the rows of the tabs without building them. */
 export class TabCounter {
   #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
-  #problems: { list: readonly Problem[]; due: number } = { list: [], due: 0 };
-  readonly #now: () => number;
+  #problems: { list: readonly Problem[]; due: MonotonicTime } = { list: [], due: LONG_AGO };
+  readonly #now: () => MonotonicTime;
 
-  /** @param now  monotonic clock, ms */
-  constructor(now: () => number) {
+  constructor(now: () => MonotonicTime) {
     this.#now = now;
   }
 
@@ -36,8 +36,8 @@ export class TabCounter {
     return this.#problems.list;
   }
 
-  /** @param wall  ms since the epoch @returns the same object as long as no count changes */
-  countTabs(snapshot: Snapshot, wall: number): TabCounts {
+  /** @returns the same object as long as no count changes */
+  countTabs(snapshot: Snapshot, wall: WallTime): TabCounts {
     if (snapshot.revision === 0n) return UNREAD_COUNTS;
     const problems = this.#countProblems(snapshot, wall);
     const known = this.#known;
@@ -48,15 +48,15 @@ export class TabCounter {
     return counts;
   }
 
-  #countProblems(snapshot: Snapshot, wall: number): number {
+  #countProblems(snapshot: Snapshot, wall: WallTime): number {
     const start = this.#now();
     if (start < this.#problems.due) return this.#problems.list.length;
     const list = findProblems(snapshot, wall);
     const end = this.#now();
+    const pause = COUNT_PAUSE_FACTOR * subtractTime(end, start);
     this.#problems = {
       list,
-      due:
-        end + Math.min(MAX_COUNT_PAUSE_MS, Math.max(MIN_COUNT_PAUSE_MS, COUNT_PAUSE_FACTOR * (end - start))),
+      due: addMs(end, Math.min(MAX_COUNT_PAUSE_MS, Math.max(MIN_COUNT_PAUSE_MS, pause))),
     };
     return list.length;
   }

@@ -1,5 +1,6 @@
 import { parseInstant } from "../../cli/frame/command-line/instant.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { DAY_MS, formatInstant, parseDuration } from "../../core/base/duration.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
@@ -113,7 +114,7 @@ export class TimeTravel {
     return new PastView(builder.getSnapshot(), moment);
   }
 
-  async #findTime(at: number, signal: AbortSignal): Promise<PastMoment> {
+  async #findTime(at: WallTime, signal: AbortSignal): Promise<PastMoment> {
     const found = await findRevisionAt(this.#context, at, signal);
     if (found.kind === "tooOld") throw new TravelRefusal(describeTooOld(formatInstant(at), found.oldest));
     const { revision, from, until } = found;
@@ -212,18 +213,15 @@ function nameKey(keys: Keys, key: string): string {
 }
 
 /** The destination of time travel: a time, or a revision of etcd. */
-type PastTarget = { at: number } | { revision: bigint };
+type PastTarget = { at: WallTime } | { revision: bigint };
 
 const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
 
 /** Examples of times, for messages and hints. */
 export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
 
-/**
- * Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen.
- * @param now  ms since the epoch
- */
-export function parsePastTarget(text: string, now: number): PastTarget | { fault: string } {
+/** Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen. */
+export function parsePastTarget(text: string, now: WallTime): PastTarget | { fault: string } {
   const wanted = text.trim();
   const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];
   if (revision !== undefined)
@@ -233,7 +231,7 @@ export function parsePastTarget(text: string, now: number): PastTarget | { fault
   return at > now ? { fault: `${quoteText(wanted)} is in the future` } : { at };
 }
 
-function parseClock(text: string, now: number): number | undefined {
+function parseClock(text: string, now: WallTime): number | undefined {
   const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK_TEXT.exec(text) ?? []);
   if (day === undefined && hour === undefined) return undefined;
   const [h, m, s] = [Number(hour ?? 0), Number(minute ?? 0), Number(second)];
@@ -245,24 +243,24 @@ function parseClock(text: string, now: number): number | undefined {
 }
 
 /** `-2h` and `2h` are both two hours ago. */
-function parseSpan(text: string, now: number): number | undefined {
+function parseSpan(text: string, now: WallTime): number | undefined {
   const span = parseDuration(text.replace(/^-\s*/, ""));
   return "value" in span ? now - span.value : undefined;
 }
 
 /** Formats a time: `03:00:02Z`, with the day if it is not that of `now`. */
-export function formatPastTime(at: number, now: number): string {
+export function formatPastTime(at: WallTime, now: WallTime): string {
   const [text, today] = [formatInstant(at), formatInstant(now)];
   return text.slice(0, 10) === today.slice(0, 10) ? text.slice(11) : text;
 }
 
-/** Says which state is shown and how exactly its time is known. @param now  ms since the epoch */
-export function describePastMoment(moment: PastMoment, now: number): string {
+/** Says which state is shown and how exactly its time is known. */
+export function describePastMoment(moment: PastMoment, now: WallTime): string {
   return `state at revision ${moment.revision}, ${describePastBounds(moment, now)}`;
 }
 
-/** Says how exactly the time of a past state is known. @param now  ms since the epoch */
-export function describePastBounds({ from, until }: PastMoment, now: number): string {
+/** Says how exactly the time of a past state is known. */
+export function describePastBounds({ from, until }: PastMoment, now: WallTime): string {
   const [after, before] = [from, until].map((at) => (at === undefined ? undefined : formatPastTime(at, now)));
   if (after === undefined) return before === undefined ? "of an unknown time" : `before ${before}`;
   if (before === undefined) return `not before ${after}`;

@@ -216,7 +216,7 @@ interface DialogState {
 /** Says why Enter did nothing as long as that holds, and afterwards that Enter can be pressed again. */
 function describeRefusal(refusal: string | undefined, obstacle: string | undefined): string | undefined {
   if (refusal === undefined || refusal === obstacle) return refusal;
-  return obstacle === undefined ? "nothing was done: press Enter again" : undefined;
+  return obstacle === undefined ? "nothing was changed: press Enter again" : undefined;
 }
 
 function createDialogState(forms: readonly Form[], isReading: boolean): DialogState {

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
@@ -178,7 +179,7 @@ const MIN_SPAN_MS = 10_000;
 const MAX_SPAN_MS = 64 * 86_400_000;
 
 /** Returns the shortest of a few windows that contains all runs: a timeline begins with it, and `0` returns to it. */
-export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
+export function fitWindow(bars: readonly RunBar[], now: WallTime): TimeWindow {
   if (bars.length === 0) return FIRST_WINDOW;
   const oldest = bars.reduce(
     (least, { waitedFrom, from }) => Math.min(least, waitedFrom ?? from ?? now),
@@ -189,13 +190,13 @@ export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
   return { length: Math.min(length, MAX_SPAN_MS), end: undefined };
 }
 
-export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpan {
+export function getWindowSpan({ length, end }: TimeWindow, now: WallTime): TimeSpan {
   const until = Math.max(length, end ?? now);
   return { from: until - length, until };
 }
 
 /** Halves or doubles the length. A window that follows the present continues to; another one keeps its middle. */
-export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
+export function zoomWindow(window: TimeWindow, by: "in" | "out", now: WallTime): TimeWindow {
   const wanted = by === "in" ? window.length / 2 : window.length * 2;
   const length = clamp(wanted, MIN_SPAN_MS, MAX_SPAN_MS);
   if (window.end === undefined) return { length, end: undefined };
@@ -203,12 +204,12 @@ export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): T
 }
 
 /** Moves by a quarter of the length. A window that reaches the present follows it again. */
-export function panWindow(window: TimeWindow, by: -1 | 1, now: number): TimeWindow {
+export function panWindow(window: TimeWindow, by: -1 | 1, now: WallTime): TimeWindow {
   const { length, end = now } = window;
   return stopAtPresent({ length, end: end + (by * length) / 4 }, now);
 }
 
-function stopAtPresent(window: { length: number; end: number }, now: number): TimeWindow {
+function stopAtPresent(window: { length: number; end: number }, now: WallTime): TimeWindow {
   const { length, end } = window;
   return end >= now ? { length, end: undefined } : { length, end: Math.max(length, end) };
 }
@@ -452,8 +453,8 @@ function describeRun({ subject, host, pid, command, run }: RunBar): string {
   return `${subject}: ${command ?? `run ${run}`}${where}`;
 }
 
-/** Lists when a run waited and held, and how it ended. @param now  ms since the epoch */
-function listRunFacts({ waitedFrom, from, until, result }: RunBar, now: number): string[] {
+/** Lists when a run waited and held, and how it ended. */
+function listRunFacts({ waitedFrom, from, until, result }: RunBar, now: WallTime): string[] {
   const verb = from === undefined && until === undefined ? "waits" : "waited";
   const waited =
     waitedFrom !== undefined &&

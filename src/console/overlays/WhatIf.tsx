@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "react";
+import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
@@ -129,7 +130,7 @@ function listWhatIfChanges({ kind }: WhatIfSubject): readonly WhatIfChange[] {
 function computeEffect(
   snapshot: Snapshot,
   { kind, name }: WhatIfSubject,
-  { change, total, by, wall }: { change: WhatIfChange; total: string; by: string; wall: number },
+  { change, total, by, wall }: { change: WhatIfChange; total: string; by: string; wall: WallTime },
 ): DirectEffect | string {
   if (change === "drain") return computeDrainEffect(snapshot, { scope: kind, name }, { by, wall });
   if (change === "total")

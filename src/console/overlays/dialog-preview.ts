@@ -1,5 +1,6 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
+import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";
@@ -48,7 +49,7 @@ export class DialogPreview {
   #shown: readonly CommandPreview[] | undefined;
   #read: readonly CommandPreview[] | undefined;
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
-  #made: { of: unknown; at: number } | undefined;
+  #made: { of: unknown; at: MonotonicTime } | undefined;
   #isMaking = false;
   /** The previews, one for each item; undefined while they are made. */
   previews: readonly CommandPreview[] | undefined;
@@ -133,7 +134,7 @@ export class DialogPreview {
     const { liveView, context } = this.#app;
     if (this.#made === undefined || this.#request === undefined || this.#isMaking) return;
     if (liveView.snapshot === this.#made.of || !isLive(liveView.connection)) return;
-    if (context.clock.now() - this.#made.at < MIN_PREVIEW_AGE_MS) return;
+    if (subtractTime(context.clock.now(), this.#made.at) < MIN_PREVIEW_AGE_MS) return;
     void this.#runPreviews(this.#request, this.#stop.signal);
   }
 
@@ -184,7 +185,7 @@ function describeNextGrants(
 function computeEffect(
   result: OperationResult,
   snapshot: Snapshot,
-  { by, wall }: { by: string; wall: number },
+  { by, wall }: { by: string; wall: WallTime },
 ): DirectEffect | undefined {
   switch (result.kind) {
     case "eviction":

@@ -1,4 +1,5 @@
 import { Box } from "ink";
+import type { Millis } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../site/state/subject.ts";
@@ -132,7 +133,7 @@ function buildHealthSegments(
 }
 
 /** Formats the time of a request in steps: each change is written to the terminal, and small changes mean nothing. */
-function formatRoundTrip(ms: number): string {
+function formatRoundTrip(ms: Millis): string {
   if (ms < 10) return "< 10 ms";
   const step = ms < 100 ? 10 : 100;
   return `${Math.round(ms / step) * step} ms`;

@@ -1,5 +1,6 @@
 import { Box } from "ink";
 import type { SnapshotEvent } from "../../cli/views/event.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { DAY_MS, formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
@@ -162,7 +163,7 @@ function selectRow(
   }));
 }
 
-function buildJobCells(job: ConsoleJob, now: number, width: number): RowCell[] {
+function buildJobCells(job: ConsoleJob, now: WallTime, width: number): RowCell[] {
   const { text, role } = describeJobState(job);
   const took = formatBriefDuration((job.endedAt ?? now) - job.startedAt);
   const title = cleanToWidth(job.title, 60);

@@ -6,7 +6,6 @@ import type { ActionOutcome, OperationResult } from "../../cli/frame/outcome.ts"
 import { EXIT } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
-import type { QueueKind } from "../../core/protocol/keys.ts";
 import { findHostResource } from "../../site/state/shares.ts";
 import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { type Subject, toActionable } from "../../site/state/subject.ts";
@@ -52,8 +51,7 @@ type RowActionBuilder<Id extends RowCommandId> = (
 
 /** The builder of each command that acts on rows. */
 const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
-  reset: (row, snapshot) =>
-    row.kind === "run" ? buildRunResetAction(row, snapshot) : buildQueueResetAction(row, snapshot),
+  reset: buildResetAction,
   drain: buildDrainAction,
   undrain: (row) =>
     createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
@@ -105,24 +103,12 @@ function createNamedAction(args: readonly string[], row: Subject): Omit<RowActio
   return { args, target: formatSubjectName(row) };
 }
 
-function buildQueueResetAction(
-  row: RowOf<"reset"> & { kind: QueueKind },
-  snapshot: Snapshot,
-): ReturnType<RowActionBuilder<"reset">> {
-  const isHeld = findNamedQueue(snapshot, row.kind, row.name)?.entries.some(isHolding) === true;
-  return isHeld
-    ? createNamedAction([row.kind, row.name], row)
+function buildResetAction(row: RowOf<"reset">, snapshot: Snapshot): ReturnType<RowActionBuilder<"reset">> {
+  const canReset =
+    row.kind === "run" || findNamedQueue(snapshot, row.kind, row.name)?.entries.some(isHolding) === true;
+  return canReset
+    ? createNamedAction([row.kind, row.name], { kind: row.kind, name: row.name })
     : { reason: `nobody holds ${formatSubjectName(row)}` };
-}
-
-function buildRunResetAction(
-  { name, queue }: Subject & { kind: "run" },
-  snapshot: Snapshot,
-): ReturnType<RowActionBuilder<"reset">> {
-  const entries = queue && findNamedQueue(snapshot, queue.kind, queue.name)?.entries;
-  if (queue === undefined || !entries?.some((entry) => entry.run === name && isHolding(entry)))
-    return createNamedAction(["run", name], { kind: "run", name });
-  return { args: [queue.kind, queue.name], flags: { run: name }, target: `${queue.kind} ${queue.name}` };
 }
 
 /** Builds the drain of a row: for a run, that of the lock or resource in whose queue it was found. */

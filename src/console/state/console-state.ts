@@ -1,5 +1,6 @@
 import type { EtcdViewId, ViewId } from "../../cli/views/index.ts";
 import type { SortOrder } from "../../cli/views/sort.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Cursor, clamp, clampCursor, type RowList, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
@@ -104,7 +105,7 @@ export interface ConsoleState {
   /** Sizes of panes that the user has chosen. */
   sizes: UserSizes;
   /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
-  pressed: { border: Border; at: number; isHeld: boolean } | undefined;
+  pressed: { border: Border; at: WallTime; isHeld: boolean } | undefined;
 }
 
 /** Returns the state with a change of one tab: the active one, or another. */
@@ -131,8 +132,8 @@ export const TOAST_DURATION = 6_000;
 interface Toast {
   text: string;
   tone: "held" | "problem" | "quiet";
-  /** End of display, wall clock, ms since the epoch. */
-  until: number;
+  /** End of display. */
+  until: WallTime;
   /** Whether the message still holds; if not, it is removed. Called for every frame. */
   isTrue?: (() => boolean) | undefined;
   /** The action that runs if it is requested again while this toast is shown. */
@@ -245,9 +246,8 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
 /**
  * Returns the state with every cursor on an existing row, and without an expired toast; the same object if nothing
  * changes.
- * @param now  wall clock, ms since the epoch
  */
-export function clampCursors(state: ConsoleState, lists: CursorLists, now: number): ConsoleState {
+export function clampCursors(state: ConsoleState, lists: CursorLists, now: WallTime): ConsoleState {
   const { panel, focus, toast } = state;
   // Without the focus, the job list shows the newest jobs.
   const isNewest = panel.id === "jobs" && focus !== "panel";

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "./clock.ts";
 import { type ParseResult, quoteText } from "./text.ts";
 
 export const SECOND_MS = 1_000;
@@ -29,10 +30,10 @@ const MAX_MS = 3_650 * DAY_MS;
  *
  * The text consists of numbers with units, largest unit first, each unit at most once: `30s`, `1h30m`, `0.5s`. A bare
  * number is refused, because tools disagree on its unit. Only `0` is accepted without a unit.
- * @returns milliseconds, a whole number from 0 to ten years; or an error message that quotes the text. The message does
+ * @returns a whole number from 0 to ten years; or an error message that quotes the text. The message does
  *   not name the flag or key: the caller adds it
  */
-export function parseDuration(text: string): ParseResult<number> {
+export function parseDuration(text: string): ParseResult<Millis> {
   if (text === "0") return { value: 0 };
   if (/^\d{1,12}(\.\d{1,12})?$/.test(text))
     return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
@@ -49,9 +50,9 @@ export function parseDuration(text: string): ParseResult<number> {
 
 /**
  * Formats a duration as `parseDuration` reads it, with the fewest parts: `1h30m`, `0s`.
- * @param ms  milliseconds; rounded to whole milliseconds, negative values get a sign
+ * @param ms  rounded to whole milliseconds; negative values get a sign
  */
-export function formatDuration(ms: number): string {
+export function formatDuration(ms: Millis): string {
   if (!Number.isFinite(ms)) return "forever";
   let rest = Math.round(Math.abs(ms));
   if (rest === 0) return "0s";
@@ -67,9 +68,9 @@ export function formatDuration(ms: number): string {
 /**
  * Formats a duration for listings: whole seconds, only the two largest units, such as `12m4s` or `3d4h`. Less than a
  * second is `0s`.
- * @param ms  milliseconds; negative values, caused by clock differences, count as 0
+ * @param ms  negative values, caused by clock differences, count as 0
  */
-export function formatBriefDuration(ms: number): string {
+export function formatBriefDuration(ms: Millis): string {
   if (!Number.isFinite(ms)) return "forever";
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const largest = UNITS.findIndex(([, length]) => seconds * 1000 >= length);
@@ -77,13 +78,13 @@ export function formatBriefDuration(ms: number): string {
   return formatDuration(largest < 0 ? 0 : Math.floor((seconds * 1000) / finest) * finest);
 }
 
-/** Formats a time for machines and messages: `2026-11-21T05:31:02.000Z`. @param wall  wall clock, ms since the epoch */
-export function formatIso(wall: number): string {
+/** Formats a time for machines and messages: `2026-11-21T05:31:02.000Z`. */
+export function formatIso(wall: WallTime): string {
   return new Date(wall).toISOString();
 }
 
-/** Formats a time for listings, in UTC: `2026-11-21 05:31:02Z`. @param wall  wall clock, ms since the epoch */
-export function formatInstant(wall: number): string {
+/** Formats a time for listings, in UTC: `2026-11-21 05:31:02Z`. */
+export function formatInstant(wall: WallTime): string {
   if (!Number.isFinite(wall) || Math.abs(wall) > 8.64e15) return "?";
   return `${new Date(wall).toISOString().slice(0, 19).replace("T", " ")}Z`;
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "./clock.ts";
 import { hash } from "./hash.ts";
 
 /** The position of an operation in a trace. @see https://www.w3.org/TR/trace-context/ */
@@ -19,9 +20,8 @@ export interface Span {
   part?: string;
   /** Default: internal. */
   kind?: "INTERNAL" | "CLIENT" | "CONSUMER";
-  /** Wall clock, ms since the epoch. */
-  startedAt: number;
-  endedAt: number;
+  startedAt: WallTime;
+  endedAt: WallTime;
   attributes?: Readonly<Record<string, string | number | string[] | undefined>>;
   /** Why it failed, for `error.type`: one of a few words. */
   error?: string | undefined;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import { addMs, type Clock, type Millis, subtractTime } from "./clock.ts";
 
 /** Resolves when the signal is aborted. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
@@ -37,15 +37,15 @@ const NOT_RUN = 50;
  * has read the answers that arrived meanwhile. So if the timer fires late, this sleeps again for the length of the delay,
  * but at most for `ms`. Rejects as `Clock.sleep`.
  */
-export async function sleepUntilLate(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  const due = clock.now() + ms;
+export async function sleepUntilLate(clock: Clock, ms: Millis, signal: AbortSignal): Promise<void> {
+  const due = addMs(clock.now(), ms);
   await clock.sleep(ms, signal);
-  const delay = clock.now() - due;
+  const delay = subtractTime(clock.now(), due);
   if (delay > NOT_RUN) await clock.sleep(Math.min(delay, ms), signal);
 }
 
 /** Waits until a promise is settled, at most `ms`. Never rejects. @returns whether it is settled */
-export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
+export async function waitAtMost(clock: Clock, ms: Millis, promise: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();
   const timer = clock.sleep(ms, over.signal).then(
     () => false,

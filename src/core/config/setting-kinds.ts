@@ -1,3 +1,4 @@
+import type { Millis } from "../base/clock.ts";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import { formatSize, parseSize } from "../base/size.ts";
@@ -122,8 +123,8 @@ export const flag: SettingKind<boolean> = {
   show: String,
 };
 
-/** Creates a kind for durations in ms. `least` is the minimum; the value must be a multiple of `whole`. */
-export function createDurationKind({ least = 0, whole = 1 } = {}): SettingKind<number> {
+/** Creates a kind for durations. `least` is the minimum; the value must be a multiple of `whole`. */
+export function createDurationKind({ least = 0, whole = 1 } = {}): SettingKind<Millis> {
   return {
     name: "DURATION",
     parse(given) {
@@ -146,8 +147,8 @@ export function createOptionalKind<T>(kind: SettingKind<T>): SettingKind<T | und
   return { ...kind, show: (value) => (value === undefined ? "-" : kind.show(value)) };
 }
 
-/** An optional duration in ms. 0 means none, which overrides a value from a file. */
-export const limit: SettingKind<number | undefined> = {
+/** An optional duration. 0 means none, which overrides a value from a file. */
+export const limit: SettingKind<Millis | undefined> = {
   name: "DURATION",
   parse(given) {
     const parsed = createDurationKind().parse(given);

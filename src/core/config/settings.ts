@@ -38,7 +38,7 @@ function defineOptionalSetting<T>(
 
 const credential = true as const;
 
-/** All settings, in the order of listings. Durations in ms. */
+/** All settings, in the order of listings. */
 export const SETTINGS = {
   context: defineOptionalSetting(
     kinds.contextName,

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { addMs, type Clock, LONG_AGO, type Millis, type MonotonicTime, subtractTime } from "../base/clock.ts";
 import { listenForAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
 import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
 import type { StorePorts, Timeouts } from "./options.ts";
@@ -10,37 +10,37 @@ const SLOWEST_TIME_DECAY = 0.8;
 
 /** Response times of the members, and the time of the last message from each. Shared by the calls of a store. */
 class MemberLatency {
-  /** The slowest of the recent responses, decaying, ms. */
-  #slowest = 0;
-  readonly #heard = new Map<Member, number>();
+  /** The slowest of the recent responses, decaying. */
+  #slowest: Millis = 0;
+  readonly #heard = new Map<Member, MonotonicTime>();
 
   /** Records the response to an attempt. */
-  recordAnswer(member: Member, startedAt: number, now: number): void {
-    this.#slowest = Math.max(now - startedAt, this.#slowest * SLOWEST_TIME_DECAY);
+  recordAnswer(member: Member, startedAt: MonotonicTime, now: MonotonicTime): void {
+    this.#slowest = Math.max(subtractTime(now, startedAt), this.#slowest * SLOWEST_TIME_DECAY);
     this.recordMessage(member, now);
   }
 
-  recordMessage(member: Member, now: number): void {
+  recordMessage(member: Member, now: MonotonicTime): void {
     this.#heard.set(member, now);
   }
 
-  hasMessageSince(member: Member, since: number): boolean {
-    return (this.#heard.get(member) ?? Number.NEGATIVE_INFINITY) > since;
+  hasMessageSince(member: Member, since: MonotonicTime): boolean {
+    return (this.#heard.get(member) ?? LONG_AGO) > since;
   }
 
   /**
-   * Returns how long the only member may be silent before a first attempt on it fails, ms: half the attempt timeout
+   * Returns how long the only member may be silent before a first attempt on it fails: half the attempt timeout
    * if it has been quick so far. A member that has answered another call since is only slow and gets the full timeout.
    */
-  computeSilenceTimeout({ attempt }: Timeouts): number {
+  computeSilenceTimeout({ attempt }: Timeouts): Millis {
     return Math.min(attempt, Math.max(attempt / 2, 4 * this.#slowest));
   }
 
   /**
-   * Returns the delay before a copy of an attempt goes to another member, ms. The delay grows with the response times,
+   * Returns the delay before a copy of an attempt goes to another member. The delay grows with the response times,
    * because copies would only double the load when all members are slow. Infinity: the attempt times out first.
    */
-  computeHedgeDelay({ hedge, attempt }: Timeouts): number {
+  computeHedgeDelay({ hedge, attempt }: Timeouts): Millis {
     const after = Math.max(hedge, 2 * this.#slowest);
     return after < attempt ? after : Number.POSITIVE_INFINITY;
   }
@@ -51,7 +51,7 @@ type Attempt<T> = (member: Member, options: AttemptOptions) => Promise<T>;
 interface InFlightAttempt {
   member: Member;
   control: AbortController;
-  startedAt: number;
+  startedAt: MonotonicTime;
 }
 
 /** How long a call is without an answer before it is reported, ms. */
@@ -94,7 +94,7 @@ function startCall<T>(
     flights.clear();
   };
 
-  const runAfter = (ms: number, act: () => void) => {
+  const runAfter = (ms: Millis, act: () => void) => {
     sleepUntilLate(clock, ms, timers.signal).then(
       () => {
         if (!isSettled) act();
@@ -148,9 +148,9 @@ function startCall<T>(
 
   /**
    * Starts the timers of an attempt.
-   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing since
+   * @param silent  time after which an attempt on the only member fails if that member has sent nothing since
    */
-  const startTimers = (flight: InFlightAttempt, within: number, silent: number) => {
+  const startTimers = (flight: InFlightAttempt, within: Millis, silent: Millis) => {
     const { member, startedAt } = flight;
     runAfter(within, () => expire(flight, within));
     const hasOthers = members.length - unusable.size > 1; // a copy goes to another member sooner
@@ -165,7 +165,7 @@ function startCall<T>(
     if (!latency.hasMessageSince(member, startedAt)) failover.onSuspect(member);
   };
 
-  const expire = (flight: InFlightAttempt, within: number) => {
+  const expire = (flight: InFlightAttempt, within: Millis) => {
     if (!flights.has(flight)) return;
     suspect(flight);
     const text = `${flight.member.endpoint}: no answer within ${within} ms`;
@@ -178,7 +178,7 @@ function startCall<T>(
     failover.onSilence = undefined;
     const now = clock.now();
     latency.recordAnswer(flight.member, flight.startedAt, now);
-    const slow = [...flights].filter((other) => other.startedAt <= now - timeouts.hedge);
+    const slow = [...flights].filter((other) => other.startedAt <= addMs(now, -timeouts.hedge));
     settle(() => resolve(value));
     for (const other of slow) suspect(other);
   };

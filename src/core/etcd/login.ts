@@ -1,3 +1,4 @@
+import { addMs, type Millis, type MonotonicTime, subtractTime } from "../base/clock.ts";
 import { forwardAbort, listenForAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
 import { readFileWithMode, readPassword } from "../config/files.ts";
 import type { Failover } from "./failover.ts";
@@ -11,7 +12,7 @@ import type { WireStatus } from "./wire-codec.ts";
 interface Token {
   /** Undefined when authentication is disabled. */
   text: string | undefined;
-  since: number;
+  since: MonotonicTime;
   /** Number of refusals while the token was so new that the member may not have received it yet. */
   doubts: number;
 }
@@ -47,7 +48,7 @@ export class Login {
   #running: RunningLogin | undefined;
   #call: LoginCall | undefined;
   #wasLoggedIn = false;
-  #refusal: { error: MemberError; since: number } | undefined;
+  #refusal: { error: MemberError; since: MonotonicTime } | undefined;
   /** Why the last login failed without a response; undefined after a login that etcd has answered. */
   #failure: StoreError | undefined;
   #pause = 0;
@@ -131,7 +132,7 @@ export class Login {
   async #logIn(route: Failover, signal: AbortSignal): Promise<Token> {
     const { clock, timeouts } = route;
     if (this.#pause > 0) await clock.sleep(this.#addJitter(this.#pause), signal);
-    const until = clock.now() + timeouts.total;
+    const until = addMs(clock.now(), timeouts.total);
     for (;;) {
       const password = this.#passwords.findNext(clock.now());
       if (password !== undefined) {
@@ -175,9 +176,9 @@ export class Login {
   }
 
   /** Whether a refusal may come from a password change. */
-  #canPasswordChange(now: number): boolean {
+  #canPasswordChange(now: MonotonicTime): boolean {
     if (!this.#wasLoggedIn || !this.#passwords.canChange) return false;
-    return this.#refusal === undefined || now - this.#refusal.since < PASSWORD_CHANGE_TIME_MS;
+    return this.#refusal === undefined || subtractTime(now, this.#refusal.since) < PASSWORD_CHANGE_TIME_MS;
   }
 
   /** Builds the error for a caller whose time is up: the failures of this login, else of the one before it. */
@@ -187,9 +188,9 @@ export class Login {
   }
 
   /** Builds the error for a refused login. While the password may be changing, the error is `unavailable`. */
-  #createRefusalError(now = this.#refusal?.since ?? 0): StoreError {
+  #createRefusalError(now = this.#refusal?.since): StoreError {
     const { error } = this.#refusal ?? {};
-    if (error === undefined) return createUnansweredError();
+    if (error === undefined || now === undefined) return createUnansweredError();
     if (!this.#canPasswordChange(now)) return error;
     const text = `${error.message}; waiting for the new password of this user in its passwordFile`;
     return new StoreError("unavailable", text, { cause: error });
@@ -202,7 +203,7 @@ export class Login {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (this.#token !== token) return;
-    const isYoung = token.text !== undefined && clock.now() - token.since < MIN_TOKEN_AGE_MS;
+    const isYoung = token.text !== undefined && subtractTime(clock.now(), token.since) < MIN_TOKEN_AGE_MS;
     if (!isYoung || token.doubts >= MAX_DOUBTS) {
       this.#token = undefined;
       return;
@@ -211,7 +212,7 @@ export class Login {
     await clock.sleep(this.#addJitter(100 * token.doubts), signal);
   }
 
-  #addJitter(ms: number): number {
+  #addJitter(ms: Millis): Millis {
     return ms * (0.5 + this.#unit() / 2);
   }
 }
@@ -267,7 +268,7 @@ export class Passwords {
   readonly #file: string | undefined;
   #latest: string;
   #accepted: string | undefined;
-  readonly #refused = new Map<string, { until: number; delay: number }>();
+  readonly #refused = new Map<string, { until: MonotonicTime; delay: Millis }>();
 
   /** @param file  the file that contained `first`, if there is one */
   constructor(first: string, file: string | undefined) {
@@ -281,7 +282,7 @@ export class Passwords {
   }
 
   /** Returns a password to try now, if there is one. */
-  findNext(now: number): string | undefined {
+  findNext(now: MonotonicTime): string | undefined {
     this.#rereadFile();
     const known = this.#accepted === undefined ? [this.#latest] : [this.#latest, this.#accepted];
     return known.find((password) => (this.#refused.get(password)?.until ?? now) <= now);
@@ -293,11 +294,11 @@ export class Passwords {
   }
 
   /** @param unit  uniform in [0, 1); spreads the retries of processes whose password was refused at the same time */
-  refuse(password: string, now: number, unit: number): void {
+  refuse(password: string, now: MonotonicTime, unit: number): void {
     const before = this.#refused.get(password);
     const delay =
       before === undefined ? FIRST_REFUSAL_DELAY_MS : Math.min(2 * before.delay, LONGEST_REFUSAL_DELAY_MS);
-    this.#refused.set(password, { delay, until: now + delay * (0.5 + unit / 2) });
+    this.#refused.set(password, { delay, until: addMs(now, delay * (0.5 + unit / 2)) });
   }
 
   /** Reads the file again. Ignores a file that is being written or is missing for a moment. */
@@ -364,7 +365,7 @@ function startLogin(
     );
 
   /** Whether the member answers and has a leader. Without a leader it cannot process a login. */
-  const isServing = async (member: Member, within: number, ended: AbortSignal) => {
+  const isServing = async (member: Member, within: Millis, ended: AbortSignal) => {
     const over = new AbortController();
     const either = AbortSignal.any([ended, over.signal]);
     const late = clock.sleep(within, either).then(() => undefined);
@@ -387,10 +388,10 @@ function startLogin(
   const awaitSilence = async (member: Member, ended: AbortSignal): Promise<never> => {
     const every = timeouts.total / MOST_UNANSWERED;
     for (let unanswered = 0; unanswered < MOST_UNANSWERED; ) {
-      const due = clock.now() + every;
+      const due = addMs(clock.now(), every);
       if (await isServing(member, every, ended)) unanswered = 0;
-      else if (clock.now() < due + every / 4) unanswered += 1;
-      await clock.sleep(Math.max(0, due - clock.now()), ended);
+      else if (clock.now() < addMs(due, every / 4)) unanswered += 1;
+      await clock.sleep(Math.max(0, subtractTime(due, clock.now())), ended);
     }
     throw new MemberError("unavailable", "retry", `${member.endpoint}: no answer to the login`);
   };

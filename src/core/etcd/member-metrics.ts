@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import type { Millis, WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
 import { listenForAbort } from "../base/wait.ts";
 import { parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
@@ -13,8 +14,8 @@ export interface MemberMetrics {
   quota: number | undefined;
   /** The revision up to which the history is compacted. */
   compacted: bigint | undefined;
-  /** The member's wall clock minus the local one lies between these, ms. */
-  clock: { least: number; most: number } | undefined;
+  /** The member's wall clock minus the local one lies between these. */
+  clock: { least: Millis; most: Millis } | undefined;
   /**
    * `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it
    * instead.
@@ -31,13 +32,12 @@ const MAX_RESPONSE_BYTES = 8_000_000;
 /**
  * Reads the metrics that a member publishes on its client address, for both transports.
  * @param url  of the member
- * @param wall  wall clock, ms since the epoch
  * @returns the available values; never throws, because many etcd servers have no metrics there
  */
 export async function readMemberMetrics(
   url: string,
   tls: TlsOptions | undefined,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
 ): Promise<MemberMetrics> {
   const { text, clock } = await readPage(`${url}/metrics`, tls, wall, signal);
@@ -68,11 +68,11 @@ export async function readAutoCompaction(
 }
 
 /**
- * @param date  the Date header, ms since the epoch, truncated to whole seconds; NaN when it is missing
+ * @param date  the Date header, truncated to whole seconds; NaN when it is missing
  * @param before  local wall clock before the request
  * @param after  local wall clock after the response
  */
-function computeClockOffset(date: number, before: number, after: number): MemberMetrics["clock"] {
+function computeClockOffset(date: WallTime, before: WallTime, after: WallTime): MemberMetrics["clock"] {
   return Number.isNaN(date) ? undefined : { least: date - after, most: date + 999 - before };
 }
 
@@ -80,7 +80,7 @@ function computeClockOffset(date: number, before: number, after: number): Member
 async function readPage(
   url: string,
   tls: TlsOptions | undefined,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
   within = REQUEST_TIMEOUT_MS,
 ): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
@@ -125,11 +125,10 @@ type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
 /**
  * Reads the wall clocks of all configured members that report them within 2 s, from the Date header of an HTTP response, for both
  * transports.
- * @param wall  local wall clock, ms since the epoch
  */
 export async function readMemberClocks(
   { endpoints, tls }: Pick<StoreOptions, "endpoints" | "tls">,
-  wall: () => number,
+  wall: () => WallTime,
   signal: AbortSignal,
 ): Promise<MemberClock[]> {
   const readings = endpoints.map(async (text) => {

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Millis } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { ClusterMemory } from "./cluster/cluster-memory.ts";
@@ -101,24 +101,23 @@ export function chooseTransport(options: StoreOptions): "http" | "grpc" {
   return prefersGrpc && tls?.insecureSkipVerify !== true ? "grpc" : "http";
 }
 
-/** All times in milliseconds. */
 export interface Timeouts {
   /**
    * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt
    * on the same member gets twice as long. Default 2,000.
    */
-  attempt: number;
+  attempt: Millis;
   /**
    * Time without a response after which a copy goes to another member, if there is one. Longer when all members are
    * slow. Default 600.
    */
-  hedge: number;
+  hedge: Millis;
   /** Limit for a call with all its attempts. Default 6,000. */
-  total: number;
+  total: Millis;
   /** Interval of progress requests on a quiet watch. Default 10,000. */
-  probe: number;
+  probe: Millis;
   /** Limit for a login. Default 10,000. */
-  login: number;
+  login: Millis;
 }
 
 /** The client address of one etcd member. */

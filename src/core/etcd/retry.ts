@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { addMs, type Clock, type MonotonicTime, NEVER, subtractTime } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { forwardAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
 import { StoreError } from "./store.ts";
@@ -14,13 +14,13 @@ const NEVER_ABORTED = new AbortController().signal;
 /**
  * Repeats a call that got no response until it succeeds or the deadline passes. Use it only for calls that are safe to
  * repeat.
- * @param until  instant on the clock, ms; at least one attempt is made
+ * @param until  at least one attempt is made
  * @param call   one attempt; its signal is aborted with `unavailable` at the deadline
  * @throws the last `unavailable`; any other error at once; or the signal's reason
  */
 export async function retryUnavailable<T>(
   ports: { clock: Clock; random: Random },
-  until: number,
+  until: MonotonicTime,
   call: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
@@ -30,7 +30,7 @@ export async function retryUnavailable<T>(
     } catch (error) {
       signal?.throwIfAborted();
       const wait = pause * (0.5 + ports.random.generateFraction() / 2);
-      if (!isUnavailable(error) || ports.clock.now() + wait >= until) throw error;
+      if (!isUnavailable(error) || addMs(ports.clock.now(), wait) >= until) throw error;
       await ports.clock.sleep(wait, signal);
     }
   }
@@ -38,20 +38,20 @@ export async function retryUnavailable<T>(
 
 /**
  * Makes a call once.
- * @param until  instant on the clock, ms, at which the call is aborted with `unavailable`; it gets at least one second
+ * @param until  when the call is aborted with `unavailable`; it gets at least one second
  * @throws what the call throws, or the signal's reason
  */
 export async function runWithDeadline<T>(
   clock: Clock,
-  until: number,
+  until: MonotonicTime,
   call: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   signal?.throwIfAborted();
-  if (until === Number.POSITIVE_INFINITY) return await call(signal ?? NEVER_ABORTED);
+  if (until === NEVER) return await call(signal ?? NEVER_ABORTED);
   const stop = new AbortController(); // aborted at the end too, which ends the timer
   const stopForwarding = forwardAbort(signal, stop);
-  const left = Math.max(MIN_ATTEMPT_MS, until - clock.now());
+  const left = Math.max(MIN_ATTEMPT_MS, subtractTime(until, clock.now()));
   const abortLate = () =>
     stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
   void sleepUntilLate(clock, left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended

@@ -1,3 +1,4 @@
+import type { Seconds } from "../base/clock.ts";
 import type { AnsweringStatus, ClusterMember } from "../protocol/member.ts";
 import type {
   KeyRange,
@@ -31,17 +32,17 @@ export interface Store {
    * Grants a session with this id.
    * @throws StoreError `exists` when the id is taken; with a random id, by an earlier copy of this call
    */
-  grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }>;
+  grant(id: bigint, ttl: Seconds, signal?: AbortSignal): Promise<ResponseHeader & { ttl: Seconds }>;
   /**
    * Renews a session once. `ttl` is the value that the server returns.
    * @throws StoreError `noSession` when it is gone
    */
-  renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }>;
+  renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: Seconds }>;
   /**
    * Reads the remaining time of a session and the time it was granted or renewed for, both in whole seconds. Returns
    * undefined when the session is gone. Changes nothing.
    */
-  readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
+  readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: Seconds; ttl: Seconds } | undefined>;
   /** Lists the keys of a session, as one member knows them; empty when it is gone. Changes nothing. */
   listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]>;
   /** Lists the ids of all sessions, including those of other programs, as one member knows them. */

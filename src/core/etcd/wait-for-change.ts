@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Millis } from "../base/clock.ts";
 import { forwardAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { WatchEvent, WatchRequest } from "../protocol/txn.ts";
 import { type Store, StoreError, type StoreErrorKind } from "./store.ts";
@@ -26,7 +26,7 @@ export type WakeReason = "event" | "time" | "broken";
 export async function waitForChange(
   ports: { store: Store; clock: Clock },
   request: WatchRequest,
-  ms: number,
+  ms: Millis,
   signal: AbortSignal,
   onEvents?: (events: readonly WatchEvent[]) => void,
 ): Promise<WakeReason> {

@@ -4,6 +4,7 @@
  * JSON they are base64.
  */
 
+import type { Millis } from "../base/clock.ts";
 import type { ClusterMember } from "../protocol/member.ts";
 import type {
   Compare,
@@ -239,7 +240,7 @@ export class WireCodec<B> {
         return {
           request_put: {
             key: this.#encodeKey(op.key),
-            value: op.binaryValue ? this.#encodeKey(op.value) : this.#bytes.fromText(op.value),
+            value: this.#bytes.fromText(op.value),
             lease: op.session?.toString(),
             ignore_lease: op.keepSession,
           },
@@ -286,7 +287,7 @@ export function parseResponseHeader(header: WireHeader | null | undefined): Resp
   return { revision, raftTerm: parseInteger(header?.raft_term) };
 }
 
-export function parseMemberStatus(endpoint: string, status: WireStatus, millis: number): MemberStatus {
+export function parseMemberStatus(endpoint: string, status: WireStatus, millis: Millis): MemberStatus {
   return {
     endpoint,
     ok: true,

@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
 import { LONGEST_VALUE } from "../base/size.ts";
 import type { HostFacts } from "./host.ts";
@@ -11,17 +12,14 @@ export interface HostRecord {
   /** Version of signalbox on that host. */
   version: string | undefined;
   /** Wall clock of that host, ms since the epoch, rounded down to `HOST_RECORD_INTERVAL`. */
-  seenAt: number;
+  seenAt: WallTime;
 }
 
 /** Interval at which a host renews its record, ms. It is long, because each renewal is a write to etcd. */
 export const HOST_RECORD_INTERVAL = 300_000;
 
-/**
- * Serializes the record of a host. The text stays the same within one interval, unless a fact changes.
- * @param wall  wall clock, ms since the epoch
- */
-export function serializeHostRecord(facts: HostFacts, version: string, wall: number): string {
+/** Serializes the record of a host. The text stays the same within one interval, unless a fact changes. */
+export function serializeHostRecord(facts: HostFacts, version: string, wall: WallTime): string {
   const { cpu, memMb, macros } = facts;
   return JSON.stringify({ v: 1, cpu, memMb, macros, version, seenAt: wall - (wall % HOST_RECORD_INTERVAL) });
 }

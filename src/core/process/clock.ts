@@ -1,5 +1,13 @@
 import { uptime } from "node:os";
-import type { Clock } from "../base/clock.ts";
+import {
+  addMs,
+  type BootTime,
+  type Clock,
+  type Millis,
+  type MonotonicTime,
+  subtractTime,
+  toMonotonicTime,
+} from "../base/clock.ts";
 
 /** The boot-time clock advances in steps of 10 ms or more: a difference below this is not a suspend. */
 const NOISE_MS = 50;
@@ -55,28 +63,29 @@ export function createRealClock(sources: TimeSources = machine): Clock {
     const running = sources.readMonotonic() - startRunning;
     const more = sources.readBootTime() - startBooted - running;
     if (more > suspended + NOISE_MS) suspended = more;
-    return running + suspended;
+    return toMonotonicTime(running + suspended);
   };
-  return createBootClock(now);
+  return createClock(now);
 }
 
-/**
- * Creates a clock from the boot-time clock itself, for a process that can read it cheaply.
- * @param now  reads it, ms
- */
-export function createBootClock(now: () => number): Clock {
+/** Creates a clock from the boot-time clock itself, for a process that can read it cheaply. Its origin is the boot. */
+export function createBootClock(readBootTime: () => BootTime): Clock {
+  return createClock(readBootTime as unknown as () => MonotonicTime);
+}
+
+function createClock(now: () => MonotonicTime): Clock {
   return { now, getWallTime: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
 }
 
 /** @see Clock.sleep; after a suspend it resolves at most LONGEST_TIMER_MS late */
-async function sleep(now: () => number, ms: number, signal?: AbortSignal): Promise<void> {
-  const until = now() + ms;
+async function sleep(now: () => MonotonicTime, ms: Millis, signal?: AbortSignal): Promise<void> {
+  const until = addMs(now(), ms);
   signal?.throwIfAborted();
-  for (let left = ms; left > 0; left = until - now())
+  for (let left = ms; left > 0; left = subtractTime(until, now()))
     await waitForTimer(Math.min(left, LONGEST_TIMER_MS), signal);
 }
 
-function waitForTimer(ms: number, signal?: AbortSignal): Promise<void> {
+function waitForTimer(ms: Millis, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timeout);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { isCount, parseObject } from "../base/parse-json.ts";
 
 /** The agent that owns a session which many runs share: the value of `hosts/HOST/sessions/ID`. */
@@ -13,7 +14,7 @@ export interface AgentReport {
   /** The user that the agent runs as. */
   user: string;
   /** Start of the agent, wall clock, ms since the epoch. */
-  since: number;
+  since: WallTime;
   /** Number of calls that it has served to their end. */
   served: number;
   /** Number of calls that it has declined, by reason. Their launchers then ran them without an agent. */

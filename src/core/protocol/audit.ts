@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
 import type { Random } from "../base/random.ts";
 
@@ -21,8 +22,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export interface AuditRecord {
   /** Sorts by time: later actions have greater ids. */
   id: string;
-  /** Wall clock of the operator's host, ms since the epoch. */
-  at: number;
+  /** Wall clock of the operator's host. */
+  at: WallTime;
   user: string;
   host: string;
   /** The user who called sudo to become `user`. */
@@ -40,14 +41,14 @@ export interface AuditRecord {
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // in byte order
 const TIME_LENGTH = 10;
 
-/** Generates an id that sorts by time. @param wall  wall clock, ms since the epoch, below 2^50 */
-export function generateAuditId(wall: number, random: Random): string {
+/** Generates an id that sorts by time. @param wall  below 2^50 */
+export function generateAuditId(wall: WallTime, random: Random): string {
   const chance = Array.from(random.generateBytes(10), (byte) => ALPHABET[byte % 32]).join("");
   return formatAuditTime(wall) + chance;
 }
 
 /** Formats the time part of an id. Ids of earlier actions sort before it. */
-export function formatAuditTime(wall: number): string {
+export function formatAuditTime(wall: WallTime): string {
   let rest = Math.max(0, Math.floor(wall));
   let text = "";
   for (let digit = 0; digit < TIME_LENGTH; digit += 1) {
@@ -57,8 +58,8 @@ export function formatAuditTime(wall: number): string {
   return text;
 }
 
-/** Returns the time in an id, ms since the epoch; undefined if it is not one. */
-export function parseAuditTime(id: string): number | undefined {
+/** Returns the time in an id; undefined if it is not one. */
+export function parseAuditTime(id: string): WallTime | undefined {
   const digits = [...id.slice(0, TIME_LENGTH)].map((letter) => ALPHABET.indexOf(letter));
   if (digits.length < TIME_LENGTH || digits.includes(-1)) return undefined;
   return digits.reduce((time, digit) => time * 32 + digit, 0);

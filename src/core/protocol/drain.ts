@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
 import { canonicalizeHost } from "../base/text.ts";
 import { DRAIN_ALL, type DrainScope, type Keys } from "./keys.ts";
@@ -15,10 +16,10 @@ export interface Drain extends DrainTarget {
   key: string;
   by: string;
   /** Wall clock, ms since the epoch; 0 if the value has no time. */
-  at: number;
+  at: WallTime;
   why?: string;
   /** Wall clock, ms since the epoch, at which the drain ends automatically. */
-  until?: number;
+  until?: WallTime;
   modRevision: bigint;
 }
 
@@ -58,7 +59,7 @@ export function serializeDrain(drain: Pick<Drain, "by" | "at" | "why" | "until">
 }
 
 /** Returns whether a drain or a grace has passed its end time. Any client may delete it then. */
-export function hasEnded(what: { until?: number }, wall: number): boolean {
+export function hasEnded(what: { until?: WallTime }, wall: WallTime): boolean {
   return what.until !== undefined && what.until <= wall;
 }
 

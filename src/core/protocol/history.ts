@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../base/clock.ts";
 import { isJsonObject, isUnits, parseObject } from "../base/parse-json.ts";
 import { LONGEST_VALUE } from "../base/size.ts";
 
@@ -16,11 +17,11 @@ export interface PastRun {
   /** Units that it held, by resource. */
   leases?: Readonly<Record<string, number>>;
   token: string;
-  enqueuedAt: number;
-  grantedAt: number;
-  endedAt: number;
-  waited: number;
-  held: number;
+  enqueuedAt: WallTime;
+  grantedAt: WallTime;
+  endedAt: WallTime;
+  waited: Millis;
+  held: Millis;
   exit: number;
   /** Why signalbox ended the command, if it did. */
   reason?: string;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { decodeName, encodeName } from "./names.ts";
 import { buildPrefixRange, toSingleKeyRange } from "./txn.ts";
 
@@ -20,12 +21,12 @@ export type ParsedKey =
   | { kind: "due"; name: string; host?: string }
   | { kind: "outcomes"; name: string; host?: string }
   /**
-   * `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once, and always on
+   * `scheduled`: the occurrence, if several occurrences of a schedule can run at once, and always on
    * every host.
    */
-  | { kind: "running"; name: string; host?: string; scheduled?: number }
+  | { kind: "running"; name: string; host?: string; scheduled?: WallTime }
   /** The data that a start of an occurrence saves for the next start. */
-  | { kind: "checkpoint"; name: string; host?: string; scheduled: number }
+  | { kind: "checkpoint"; name: string; host?: string; scheduled: WallTime }
   /**
    * The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence, its
    * instant or an empty text.
@@ -120,14 +121,14 @@ export function createKeys(prefix: string) {
     /** @param host  if the schedule runs on every host: the host whose state it is; the same for outcomes */
     due: createStateKeyBuilder("due/"),
     outcomes: createStateKeyBuilder("outcomes/"),
-    /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
-    running: (id: string, scheduled?: number) =>
+    /** @param scheduled  if occurrences may overlap, each one has its own key */
+    running: (id: string, scheduled?: WallTime) =>
       `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
     /** Returns the key of an occurrence on one host of a schedule that runs on every host. */
-    runningOnHost: (id: string, host: string, scheduled: number) =>
+    runningOnHost: (id: string, host: string, scheduled: WallTime) =>
       `${prefix}running/${encodeName(id)}/${encodeName(host)}/${scheduled}`,
-    /** @param host  if the schedule runs on every host. @param scheduled  ms since the epoch */
-    checkpoint: (id: string, host: string | undefined, scheduled: number) =>
+    /** @param host  if the schedule runs on every host. */
+    checkpoint: (id: string, host: string | undefined, scheduled: WallTime) =>
       `${prefix}checkpoints/${encodeName(id)}${host === undefined ? "" : `/${encodeName(host)}`}/${scheduled}`,
     /** Returns the ranges of the outcomes of one schedule, including those of its hosts. */
     listOutcomeRanges: (id: string) => {

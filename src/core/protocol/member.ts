@@ -1,3 +1,4 @@
+import type { Millis } from "../base/clock.ts";
 /** The status that a member of etcd reports. */
 export interface AnsweringStatus {
   endpoint: string;
@@ -16,8 +17,8 @@ export interface AnsweringStatus {
   dbInUse?: number;
   clusterId?: bigint;
   errors: readonly string[];
-  /** Round-trip time of the request, ms. */
-  millis: number;
+  /** Round-trip time of the request. */
+  millis: Millis;
 }
 
 /** A member of the cluster. It need not be a configured endpoint. */

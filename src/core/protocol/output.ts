@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { isCount, isJsonObject, parseObject } from "../base/parse-json.ts";
 
 /** Maximum number of bytes of output that are stored in etcd when a run ends. */
@@ -8,7 +9,7 @@ export interface OutputRequest {
   /** Only this many last lines. */
   tail?: number;
   /** Only output that was written at or after this instant, ms since the epoch. */
-  since?: number;
+  since?: WallTime;
   /** Also output that is written later. */
   follow: boolean;
   /** Number of the last chunk that the viewer has read; 0 for none. */

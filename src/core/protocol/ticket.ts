@@ -1,3 +1,4 @@
+import type { Seconds, WallTime } from "../base/clock.ts";
 import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import type { KeyValue } from "./txn.ts";
 
@@ -15,7 +16,7 @@ export type TicketState = (typeof TICKET_STATES)[number];
 export interface ResetRequest {
   by: string;
   /** Wall clock, ms since the epoch. */
-  at: number;
+  at: WallTime;
   why?: string;
 }
 
@@ -43,11 +44,11 @@ export interface Ticket {
   /** The call of a launcher, whose attempts several processes may make, and the number of this attempt. */
   call?: string;
   attempt?: number;
-  /** Wall clock times, ms since the epoch, for display only. */
-  enqueuedAt: number;
-  grantedAt?: number;
-  /** Wall clock, ms since the epoch, after which any client may delete a `grace` ticket. */
-  until?: number;
+  /** For display only. */
+  enqueuedAt: WallTime;
+  grantedAt?: WallTime;
+  /** After this, any client may delete a `grace` ticket. */
+  until?: WallTime;
   reset?: ResetRequest;
 }
 
@@ -58,7 +59,7 @@ export interface Ticket {
  */
 export interface Mark extends Omit<Ticket, "args" | "reset"> {
   /** Time to live of the session, s. The run never relies on a longer one. */
-  ttl: number;
+  ttl: Seconds;
   /**
    * The raft term in which the session was granted, decimal. No earlier leader knows the session, and the leader of this
    * term has counted its time correctly. Undefined if it is not certain.
@@ -86,7 +87,7 @@ export interface QueueEntry {
 /** The session of a claim, as its marks state it. */
 export interface MarkedSession {
   /** Time to live, s. */
-  ttl: number;
+  ttl: Seconds;
   /** The raft term in which it was granted; undefined if it is not certain. */
   term: bigint | undefined;
 }

@@ -43,15 +43,7 @@ export type RangeOp = KeyRange & {
 
 export type Op =
   | ({ op: "range" } & RangeOp)
-  /** `binaryValue`: the value is a binary string, as keys are. */
-  | {
-      op: "put";
-      key: string;
-      value: string;
-      binaryValue?: boolean;
-      session?: bigint;
-      keepSession?: boolean;
-    }
+  | { op: "put"; key: string; value: string; session?: bigint; keepSession?: boolean }
   | ({ op: "delete" } & KeyRange)
   | { op: "txn"; txn: Txn };
 

@@ -1,3 +1,4 @@
+import { addMs, type MonotonicTime, subtractTime, type WallTime } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
 import { NO_LONGER_NEEDED } from "../base/wait.ts";
@@ -88,7 +89,7 @@ export class HostRecordWriter {
     if (key === undefined || this.#state !== "outdated") return;
     const { clock, store, log } = this.#ports;
     const txn = addPutIfChanged(EMPTY_TXN, key, this.#renderRecord());
-    await retryUnavailable(this.#ports, clock.now() + RECORD_TIMEOUT_MS, (signal) =>
+    await retryUnavailable(this.#ports, addMs(clock.now(), RECORD_TIMEOUT_MS), (signal) =>
       store.commitTxn(txn, signal),
     ).catch((error) => {
       log.info("cannot write the host record", { error: String(error) });
@@ -102,12 +103,12 @@ export class HostRecordWriter {
 
 export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused"; refusal: ClaimRefusal };
 
-/** Deadlines as readings of the clock, in ms; Infinity means no deadline. */
+/** The deadlines of a claim. NEVER means none. */
 export interface ClaimDeadlines {
   /** Limit for retries while etcd does not answer, for a run that does not wait or has had no answer yet. */
-  connect: number;
+  connect: MonotonicTime;
   /** Limit for the grant of the lock, and of everything else without its own limit. */
-  wait: number;
+  wait: MonotonicTime;
 }
 
 /** How many of the first entries of each resource queue to read, as in `readClaimView`. */
@@ -143,7 +144,7 @@ export class Acquisition implements SessionOwner {
   #silence: unknown;
   /** A call that may have put tickets was sent, and the queues have not been read since. */
   #isUnread = false;
-  #leasesUntil: number | undefined;
+  #leasesUntil: MonotonicTime | undefined;
   /** The last reason for waiting. It is logged when it changes, not after every read. */
   #waitReason: string | undefined;
 
@@ -270,7 +271,7 @@ export class Acquisition implements SessionOwner {
   }
 
   /** Returns the limit for retries while etcd does not answer. */
-  #getRetryDeadline(): number {
+  #getRetryDeadline(): MonotonicTime {
     const { waitLimits, leases } = this.#attempt.request;
     const waits = this.#hasAnswered && (waitLimits.queues || leases.length > 0);
     return waits ? this.#getWaitDeadline() : this.#limits.connect;
@@ -279,7 +280,7 @@ export class Acquisition implements SessionOwner {
   /** Waits for a change, at most until the wait deadline. */
   async #wait(step: Extract<ClaimStep, { kind: "wait" }>, view: ClaimView): Promise<AcquireResult | Depth> {
     const { clock, random, log } = this.#ports;
-    const left = this.#getWaitDeadline() - clock.now();
+    const left = subtractTime(this.#getWaitDeadline(), clock.now());
     if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
     if (step.why !== this.#waitReason) log.info("waiting", { why: step.why });
     this.#waitReason = step.why;
@@ -300,15 +301,15 @@ export class Acquisition implements SessionOwner {
         : await this.#waitBehind(successors, step.next, watch);
     if (typeof wake === "object") return this.#completeGrant(wake);
     // Waiting for a vanished ticket does not count towards the connect timeout.
-    this.#limits.connect += clock.now() - startedAt;
+    this.#limits.connect = addMs(this.#limits.connect, subtractTime(clock.now(), startedAt));
     return wake === "event" ? NEAR_DEPTH : step.depth;
   }
 
   /** Returns the deadline for waiting. The limit for leases counts from the moment their tickets are in the queues. */
-  #getWaitDeadline(): number {
+  #getWaitDeadline(): MonotonicTime {
     const { leases } = this.#attempt.request.waitLimits;
     if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
-    this.#leasesUntil ??= this.#ports.clock.now() + leases;
+    this.#leasesUntil ??= addMs(this.#ports.clock.now(), leases);
     return this.#leasesUntil;
   }
 
@@ -345,7 +346,7 @@ export class Acquisition implements SessionOwner {
     return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, histories } };
   }
 
-  #getWallTime(): number {
+  #getWallTime(): WallTime {
     return this.#ports.clock.getWallTime();
   }
 

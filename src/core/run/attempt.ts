@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { NewTicket } from "../protocol/guards.ts";
 import type { Ticket } from "../protocol/ticket.ts";
@@ -15,8 +16,7 @@ export interface ClaimAttempt {
   session: ClaimSession;
   /** Its number among the attempts of its call; undefined if attempts are not numbered. */
   number: number | undefined;
-  /** Wall clock, ms since the epoch. */
-  enqueuedAt: number;
+  enqueuedAt: WallTime;
   lockKeys: readonly string[];
   resourceKeys: readonly string[];
   /** Claim nothing before this resolves: another process must know this attempt first, so that it can continue it. */
@@ -55,7 +55,11 @@ export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
 }
 
 /** Builds the tickets for the queues of the locks. */
-export function buildLockTickets(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
+export function buildLockTickets(
+  attempt: ClaimAttempt,
+  state: Ticket["state"],
+  wall?: WallTime,
+): NewTicket[] {
   const { isShared } = attempt.request;
   const ticket = buildTicket(attempt, { count: 1, total: 1, ...(isShared && { shared: true }) }, state, wall);
   return attempt.lockKeys.map((key) => ({ key, ticket }));
@@ -83,7 +87,7 @@ function buildTicket(
   { ports, request, run, number, enqueuedAt }: ClaimAttempt,
   units: TicketUnits,
   state: Ticket["state"],
-  grantedAt?: number,
+  grantedAt?: WallTime,
 ): Ticket {
   return {
     run,

@@ -1,3 +1,4 @@
+import { addMs, type Millis, type MonotonicTime } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
 import { listenForAbort } from "../base/wait.ts";
 import { isUnavailable } from "../etcd/retry.ts";
@@ -56,9 +57,9 @@ export class ClaimWatch implements SessionOwner {
     return inspection;
   }
 
-  /** Returns the reading of the clock, in ms, at which the work that relies on the claim must be asked to end. */
-  getTermTime(): number {
-    return this.#grant.attempt.session.horizon - this.#grant.attempt.request.terminationTimeout;
+  /** Returns when the work that relies on the claim must be asked to end. */
+  getTermTime(): MonotonicTime {
+    return addMs(this.#grant.attempt.session.horizon, -this.#grant.attempt.request.terminationTimeout);
   }
 
   /**
@@ -97,9 +98,9 @@ export class ClaimWatch implements SessionOwner {
   /**
    * Reports losses caused by operators and other processes, such as a reset request in a ticket, until `over` is aborted
    * or the session is lost.
-   * @param after  ms before the first read
+   * @param after  time before the first read
    */
-  async follow(after: number, over: AbortSignal): Promise<void> {
+  async follow(after: Millis, over: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#grant.attempt.session.signal, over]);
     await this.#ports.clock.sleep(after, signal).catch(() => {}); // `over` was aborted
     while (!signal.aborted) {

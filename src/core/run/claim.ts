@@ -1,3 +1,4 @@
+import { addMs, type MonotonicTime, NEVER, pickEarlier, subtractTime } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
 import { generateRunId } from "../base/ids.ts";
 import { quoteText } from "../base/text.ts";
@@ -49,8 +50,8 @@ export async function claimWithRetries(
   const { lock = Number.POSITIVE_INFINITY } = waitLimits;
   // Another process, such as an agent before its restart, may have begun the wait. The wall clock may have been set back since.
   const waited = Math.max(0, clock.getWallTime() - (ports.attempts?.since ?? clock.getWallTime()));
-  const wait = clock.now() + Math.max(0, lock - waited);
-  const limits = { connect: clock.now() + request.connectTimeout, wait };
+  const wait = addMs(clock.now(), Math.max(0, lock - waited));
+  const limits = { connect: addMs(clock.now(), request.connectTimeout), wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
     // An attempt that is resumed may already be granted, so it does not wait for conditions.
     const stop = resumed === undefined ? await waitForConditions(ports, request, limits, signal) : undefined;
@@ -98,7 +99,7 @@ async function attemptOnce(
   const attempt = createClaimAttempt(ports, request, session, { run, ...(isResumed && { resumed }) });
   const acquisition = new Acquisition(attempt, limits, either);
   session.keepAlive(acquisition);
-  const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
+  const until = canWait(request) ? NEVER : limits.connect;
   try {
     if (attempt.announced !== undefined) await attempt.announced;
     const acquired = await acquisition.run(isResumed);
@@ -146,17 +147,17 @@ async function openSession(
 /**
  * Finds out why tickets are missing: they lapsed with their session, or etcd was restored from an older backup, or, if the
  * session is alive, an operator removed them.
- * @param until  reading of the clock, ms, until which the call is retried, at most until the horizon
+ * @param until  how long the call is retried, at most until the horizon
  */
 async function explainMissingTickets(
   ports: ClaimPorts,
   { placedRevision }: Acquisition,
   session: ClaimSession,
-  until: number,
+  until: MonotonicTime,
   signal: AbortSignal,
 ): Promise<AcquireResult> {
   const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
-  const isAlive = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
+  const isAlive = await retryUnavailable(ports, pickEarlier(until, session.horizon), renew, signal).then(
     ({ revision }) => {
       const isRestored = revision < placedRevision;
       if (isRestored)
@@ -174,7 +175,7 @@ async function explainMissingTickets(
  */
 async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
   const { ports, session } = attempt;
-  const until = ports.clock.now() + ABANDON_TIMEOUT_MS;
+  const until = addMs(ports.clock.now(), ABANDON_TIMEOUT_MS);
   const keys = listOwnKeys(attempt);
   try {
     await session.end(until, mayHaveTickets ? keys : []);
@@ -199,7 +200,7 @@ export async function resumeGrant(
   request: ClaimRequest,
   resumed: ResumedAttempt,
 ): Promise<{ grant: Grant | undefined; leave: () => Promise<void> }> {
-  const until = ports.clock.now() + resumed.ttl * 1000;
+  const until = addMs(ports.clock.now(), resumed.ttl * 1000);
   const found = await ports.sessions
     ?.resume?.(resumed, until, new AbortController().signal)
     .catch((error) => reportUnresumed(ports, error));
@@ -213,7 +214,7 @@ export async function resumeGrant(
   const grantedAt = entries[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
   const leave = async () => {
     await session
-      .end(ports.clock.now() + LEAVE_WITHIN, listOwnKeys(attempt))
+      .end(addMs(ports.clock.now(), LEAVE_WITHIN), listOwnKeys(attempt))
       .catch((error) => ports.log.info("a ticket is left to expire", { error: String(error) }));
     await leaveUnclaimed(ports, request, resumed);
   };
@@ -230,7 +231,7 @@ async function leaveUnclaimed(
     ...locks.map((lock) => ports.keys.lock(lock, run)),
     ...leases.map(({ resource }) => ports.keys.resource(resource, run)),
   ];
-  await removeMarks(ports, tickets, ports.clock.now() + LEAVE_WITHIN).catch((error) =>
+  await removeMarks(ports, tickets, addMs(ports.clock.now(), LEAVE_WITHIN)).catch((error) =>
     ports.log.info("a mark is left until its time has passed", { error: String(error) }),
   );
 }
@@ -241,7 +242,7 @@ function reportUnresumed({ log }: ClaimPorts, error: unknown): undefined {
 }
 
 /** Reads this run's tickets, those for locks first. */
-async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<QueueEntry[]> {
+async function readOwnTickets(attempt: ClaimAttempt, until: MonotonicTime): Promise<QueueEntry[]> {
   const success = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const txn = { compare: [], success, failure: [] };
   const { results } = await retryUnavailable(attempt.ports, until, (call) =>
@@ -254,10 +255,14 @@ async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<Que
  * Removes the marks of tickets that are gone, and whose command is dead or was never started. A ticket that still exists
  * keeps its mark: another process may have taken the run over.
  * @param tickets  keys of the tickets
- * @param until    instant on the clock, ms, until which an unreachable etcd is retried
+ * @param until    instant until which an unreachable etcd is retried
  * @throws StoreError
  */
-async function removeMarks(ports: ClaimPorts, tickets: readonly string[], until: number): Promise<void> {
+async function removeMarks(
+  ports: ClaimPorts,
+  tickets: readonly string[],
+  until: MonotonicTime,
+): Promise<void> {
   const success = tickets.map((key): Op => {
     const deletes = deleteMarks(ports.keys, [{ key }]);
     return { op: "txn", txn: { compare: guardAbsent([key]), success: deletes, failure: [] } };
@@ -278,7 +283,7 @@ async function waitForConditions(
     const why = conditions?.findUnmet();
     if (why === undefined) break;
     if (!waitLimits.queues) return { kind: "unmet", why };
-    const left = limits.wait - clock.now();
+    const left = subtractTime(limits.wait, clock.now());
     if (left <= 0) return { kind: "timeout", why };
     if (isFirst) log.info("waiting", { why });
     if (isFirst && attempts?.last === 0) await onWait?.();
@@ -286,7 +291,8 @@ async function waitForConditions(
   }
   const { connect, wait } = limits;
   // The wait for conditions does not count towards the connect timeout.
-  if (connect < wait) limits.connect = Math.min(wait, connect + clock.now() - startedAt);
+  if (connect < wait)
+    limits.connect = pickEarlier(wait, addMs(connect, subtractTime(clock.now(), startedAt)));
   return undefined;
 }
 
@@ -306,7 +312,7 @@ async function waitUntilUndrained(
       signal,
     );
     if (eligibility.kind !== "drained") return undefined;
-    const left = limits.wait - clock.now();
+    const left = subtractTime(limits.wait, clock.now());
     const [drain] = eligibility.drains;
     if (left <= 0) return drain === undefined ? "drained" : describeDrain(drain);
     const ends = eligibility.drains.map(({ until }) =>

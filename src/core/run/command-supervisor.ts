@@ -1,4 +1,12 @@
 import { constants } from "node:os";
+import {
+  addMs,
+  type Millis,
+  type MonotonicTime,
+  pickEarlier,
+  subtractTime,
+  type WallTime,
+} from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
@@ -21,9 +29,9 @@ export interface CommandOutcome {
   ending: CommandTermination | undefined;
   /** Undefined if another process has started it. */
   pid?: number | undefined;
-  /** Wall clock, ms since the epoch; undefined if another process has started it, and its claim is gone. */
-  startedAt?: number;
-  exitedAt?: number;
+  /** Undefined if another process has started it, and its claim is gone. */
+  startedAt?: WallTime;
+  exitedAt?: WallTime;
 }
 
 /** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
@@ -33,12 +41,10 @@ export class CommandSupervisor {
   readonly #watch: ClaimWatch;
   readonly #session: ClaimSession;
   readonly #command: GuardedCommand;
-  /** Wall clock, ms since the epoch. */
-  readonly #grantedAt: number;
+  readonly #grantedAt: WallTime;
   readonly #over = new AbortController();
   #pid: number | undefined;
-  /** Wall clock, ms since the epoch. */
-  #startedAt: number;
+  #startedAt: WallTime;
   readonly #terminated = Promise.withResolvers<"terminated">();
   readonly #forwarded = new Set<NodeJS.Signals>();
   #ending: CommandTermination | undefined;
@@ -103,14 +109,14 @@ export class CommandSupervisor {
       signals.forwardAllTo((name) => this.#forward(name));
       this.#armDeadlines();
       log.info("resumed", { command: this.#request.identity.command });
-      return await this.#supervise(clock.now() - elapsed, elapsed);
+      return await this.#supervise(addMs(clock.now(), -elapsed), elapsed);
     } finally {
       this.#over.abort(NO_LONGER_NEEDED);
     }
   }
 
-  /** @param elapsed  how long the command has run already, ms */
-  async #supervise(grantedAt: number, elapsed: number): Promise<CommandOutcome> {
+  /** @param elapsed  how long the command has run already */
+  async #supervise(grantedAt: MonotonicTime, elapsed: Millis): Promise<CommandOutcome> {
     this.#guard(grantedAt, elapsed);
     await Promise.race([this.#command.exited, this.#terminated.promise]);
     return await this.#waitForEnd();
@@ -126,7 +132,7 @@ export class CommandSupervisor {
     throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
   }
 
-  #guard(grantedAt: number, elapsed: number): void {
+  #guard(grantedAt: MonotonicTime, elapsed: Millis): void {
     const { timeout, maxHold } = this.#request;
     this.#watch.followSession();
     // The guardian sends SIGTERM at the same time by itself. The runner records the reason.
@@ -135,7 +141,7 @@ export class CommandSupervisor {
     const expire = (why: string) => this.#expire({ kind: "timeout", why });
     if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;
-    this.#runAfter(grantedAt + maxHold - this.#ports.clock.now(), () =>
+    this.#runAfter(subtractTime(addMs(grantedAt, maxHold), this.#ports.clock.now()), () =>
       expire("it has held its claim too long"),
     );
   }
@@ -160,7 +166,7 @@ export class CommandSupervisor {
       return;
     }
     this.#ports.log.info("ending what the command left behind");
-    this.#command.terminate(this.#ports.clock.now() + this.#request.terminationTimeout);
+    this.#command.terminate(addMs(this.#ports.clock.now(), this.#request.terminationTimeout));
     await this.#command.gone;
   }
 
@@ -190,17 +196,17 @@ export class CommandSupervisor {
     else this.#runAfter(terminationTimeout, () => this.#terminate(ending, 0));
   }
 
-  /** @param within  ms until SIGKILL; the horizon applies if it is earlier */
-  #terminate(ending: CommandTermination, within: number): void {
+  /** @param within  time until SIGKILL; the horizon applies if it is earlier */
+  #terminate(ending: CommandTermination, within: Millis): void {
     if (this.#over.signal.aborted || this.#isTerminating) return;
     this.#isTerminating = true;
     if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss overrides a limit
     this.#ports.log.warn("terminating the command", { why: ending.why });
-    this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
+    this.#command.terminate(pickEarlier(addMs(this.#ports.clock.now(), within), this.#session.horizon));
     this.#terminated.resolve("terminated");
   }
 
-  #runAfter(ms: number, act: () => void): void {
+  #runAfter(ms: Millis, act: () => void): void {
     void this.#ports.clock.sleep(ms, this.#over.signal).then(act, () => {});
   }
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
 import { admit, canShare, isHolding } from "../protocol/admission.ts";
 import { type Drain, hasEnded, isEveryQueueStopped } from "../protocol/drain.ts";
@@ -23,14 +24,13 @@ const MAX_SWEPT_ENTRIES = 50;
 /**
  * Decides the next step of an attempt.
  * @param before  revisions of this run's tickets at the last read
- * @param wall  wall clock, ms since the epoch
  * @throws ConfigError when the claim can never be granted
  */
 export function decideStep(
   attempt: ClaimAttempt,
   before: OwnTicketRevisions,
   view: ClaimView,
-  wall: number,
+  wall: WallTime,
 ): ClaimStep {
   const own = judgeOwnTickets(attempt, before, view);
   if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
@@ -76,7 +76,7 @@ function decideClaim(
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: OpenEligibility,
-  wall: number,
+  wall: WallTime,
 ): ClaimStep {
   const { waitLimits, isShared } = attempt.request;
   const entries = [...view.lockQueues.values()].flatMap(({ queue }) => queue);
@@ -108,7 +108,7 @@ function decideAdvance(
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: OpenEligibility,
-  wall: number,
+  wall: WallTime,
 ): ClaimStep {
   const locks = attempt.lockKeys.flatMap((key) => view.own.get(key) ?? []);
   const waiting = locks.flatMap((own) => {
@@ -138,7 +138,7 @@ function decideOnLocks(
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, locks, waiting }: LockPositions,
-  wall: number,
+  wall: WallTime,
 ): ClaimStep {
   const locksAhead = waiting.map(({ ahead }) => ahead);
   const obsolete = locksAhead.filter((entry) => isObsolete(attempt, view, entry, wall));
@@ -177,7 +177,7 @@ function decideOnResources(
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: Omit<OpenEligibility, "kind">,
-  wall: number,
+  wall: WallTime,
 ): ClaimStep {
   const entries = [...view.own.values()];
   const positions = totals.map((total) => buildResourcePosition(attempt, view, total));
@@ -221,7 +221,7 @@ function isObsolete(
   { ports, number }: ClaimAttempt,
   view: ClaimView,
   entry: QueueEntry,
-  wall: number,
+  wall: WallTime,
 ): boolean {
   if (entry.vanished !== undefined)
     return view.removals.has(entry.key) && view.removals.get(entry.key) === undefined;
@@ -229,7 +229,7 @@ function isObsolete(
   return number !== undefined && ports.attempts?.isEarlier(entry.ticket, number) === true;
 }
 
-function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
+function isGraceOver({ ticket }: QueueEntry, wall: WallTime): boolean {
   return ticket?.state === "grace" && hasEnded(ticket, wall);
 }
 
@@ -344,14 +344,11 @@ function buildObstacleRanges(
   return ranges;
 }
 
-/**
- * Returns when the obstacle ends by itself (a grace, a drain with an end, the time of a vanished ticket): wall clock, ms
- * since the epoch.
- */
+/** Returns when the obstacle ends by itself (a grace, a drain with an end, the time of a vanished ticket). */
 function computeObstacleEnd(
   { removals }: ClaimView,
   { drains = [], locksAhead = [], resources = [] }: WaitObstacle,
-): number | undefined {
+): WallTime | undefined {
   const vanished = [
     ...locksAhead,
     ...resources.flatMap((position) => [position.ahead, ...position.vanished]),

@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { findMembership, type Groups, listHostGroups, parseGroup } from "../fleet/groups.ts";
@@ -81,14 +82,13 @@ export interface ResourceTotal {
 
 /**
  * Checks the schema version, group membership, drains and resource totals.
- * @param wall  wall clock, ms since the epoch
  * @throws ConfigError when this program is too old to write, totals disagree or are unknown, or the group does not exist
  */
 export function computeEligibility(
   ports: ClaimPorts,
   request: ClaimRequest,
   inputs: ClaimInputs,
-  wall: number,
+  wall: WallTime,
 ): ClaimEligibility {
   const { keys } = ports;
   checkSchema(keys, inputs.newerSchemas);

@@ -1,3 +1,4 @@
+import { addMs, type MonotonicTime } from "../base/clock.ts";
 import { generateSessionId } from "../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce, SessionLost } from "../etcd/session/session.ts";
@@ -47,8 +48,8 @@ interface Release {
   grant: Grant;
   /** The entries for the histories of the locks; empty when no history is kept. */
   updates: readonly HistoryUpdate[];
-  /** Reading of the clock, ms, until which calls are retried while etcd does not answer. */
-  until: number;
+  /** How long calls are retried while etcd does not answer. */
+  until: MonotonicTime;
 }
 
 /**
@@ -58,7 +59,7 @@ interface Release {
  */
 export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
   const { ports, session } = grant.attempt;
-  const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_TIMEOUT_MS);
+  const until = addMs(ports.clock.now(), session.signal.aborted ? FREE_LOST_WITHIN : FREE_TIMEOUT_MS);
   const release = { grant, updates: buildHistoryUpdates(grant, end), until };
   let isContinued = isMoved(session.signal.reason);
   const handleError = (error: unknown) => {
@@ -86,7 +87,7 @@ async function endSession(
   session: ClaimSession,
   left: readonly string[],
 ): Promise<void> {
-  await session.end(clock.now() + REVOKE_WITHIN, left).catch((error) => {
+  await session.end(addMs(clock.now(), REVOKE_WITHIN), left).catch((error) => {
     log.info("the claim is freed; its empty session was not ended and expires", { error: String(error) });
   });
 }
@@ -284,14 +285,14 @@ function buildHistoryOps(updates: readonly HistoryUpdate[]): Op[] {
 /**
  * Appends after the release, based on what the failed nested transaction has read.
  * @param refused  the result of the failed transaction: its only operation read the history
- * @param until  reading of the clock, ms, until which calls are retried while etcd does not answer
+ * @param until  how long calls are retried while etcd does not answer
  * @throws StoreError
  */
 async function appendToHistory(
   ports: ClaimPorts,
   update: HistoryUpdate,
   refused: TxnResult,
-  until: number,
+  until: MonotonicTime,
 ): Promise<void> {
   const { key, past } = update;
   for (let result = refused, tries = 0; !result.succeeded && tries < MAX_APPEND_TRIES; tries += 1) {

@@ -1,3 +1,4 @@
+import type { MonotonicTime } from "../base/clock.ts";
 import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { AcquireResult } from "./acquire.ts";
 import { claimWithRetries, describeRefusal } from "./claim.ts";
@@ -96,8 +97,8 @@ export class HeldClaim {
     return kvs[0]?.createRevision === entry.createRevision;
   }
 
-  /** Reading of `clock.now()`, ms, after which nothing may rely on the claim. Every renewal moves it. */
-  getHorizon(): number {
+  /** Instant after which nothing may rely on the claim. Every renewal moves it. */
+  getHorizon(): MonotonicTime {
     return this.#grant.attempt.session.horizon;
   }
 

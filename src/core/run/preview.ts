@@ -1,3 +1,4 @@
+import { addMs } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
@@ -40,7 +41,7 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
     ({ kind, name }): Op => ({ op: "range", ...ports.keys.getQueueRange(kind, name) }),
   );
   const txn = { compare: [], success: [...inputReads, ...queues], failure: [] };
-  const until = ports.clock.now() + request.connectTimeout;
+  const until = addMs(ports.clock.now(), request.connectTimeout);
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
   const read = answer.results.slice(inputReads.length).map((result) => toQueue(listKeyValues(result)));
   const lockQueues = read.splice(0, request.locks.length);

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Millis, MonotonicTime, Seconds, WallTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { TraceContext } from "../base/trace.ts";
@@ -22,17 +22,17 @@ export interface ClaimIdentity {
   label?: string;
 }
 
-/** Limits for the waiting of a run. Durations in ms; `undefined` means no limit. */
+/** Limits for the waiting of a run; `undefined` means no limit. */
 export interface WaitLimits {
   /** Whether to queue for a lock that is held, and to wait for an undrain and for conditions. */
   queues: boolean;
   /** Limit for the grant of the locks (without `leases`, of everything), from the start of the run. */
-  lock?: number;
+  lock?: Millis;
   /** Limit for the grant of the leases, from the moment their tickets are in the queues. */
-  leases?: number;
+  leases?: Millis;
 }
 
-/** A claim: its objects, its owner, and its wait limits. Durations in ms. */
+/** A claim: its objects, its owner, and its wait limits. */
 export interface ClaimRequest {
   /** The locks, each once. All are claimed at the same time. */
   locks: readonly string[];
@@ -44,24 +44,24 @@ export interface ClaimRequest {
   conditions?: HostConditions;
   waitLimits: WaitLimits;
   identity: ClaimIdentity;
-  /** Time to live of the session, in whole seconds. */
-  ttl: number;
-  terminationTimeout: number;
+  /** Time to live of the session. */
+  ttl: Seconds;
+  terminationTimeout: Millis;
   /** How long etcd may be unavailable at the start. */
-  connectTimeout: number;
-  maxHold?: number;
+  connectTimeout: Millis;
+  maxHold?: Millis;
   /** The locks remain taken until this long after the grant. */
-  grace?: number;
-  /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
-  graceFrom?: number;
+  grace?: Millis;
+  /** `grace` counts from then instead of from the grant. */
+  graceFrom?: WallTime;
   history: boolean;
   /** Refuses resources that are not configured. */
   isKnownOnly?: boolean;
 }
 
-/** All inputs of one `signalbox run`. Durations in ms. */
+/** All inputs of one `signalbox run`. */
 export interface RunRequest extends ClaimRequest {
-  timeout?: number;
+  timeout?: Millis;
   /**
    * The signal for a command that has exceeded `timeout` or `maxHold`. Default: TERM, to all of its processes. KILL follows
    * after the termination timeout.
@@ -96,10 +96,10 @@ export interface ClaimSession
   keepAlive(owner: SessionOwner): void;
   /**
    * Ends the use of the session by this attempt.
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param until  instant until which an unreachable etcd is retried
    * @param keys   keys of the attempt that may still exist; they are removed
    */
-  end(until: number, keys: readonly string[]): Promise<void>;
+  end(until: MonotonicTime, keys: readonly string[]): Promise<void>;
 }
 
 /** A session for one attempt, and the store for every transaction of that attempt. */
@@ -112,14 +112,14 @@ export interface OpenedSession {
 export interface SessionSource {
   /**
    * Opens a session for a new attempt.
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param until  instant until which an unreachable etcd is retried
    * @throws StoreError, or the signal's reason
    */
-  open(user: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession>;
+  open(user: SessionUser, until: MonotonicTime, signal: AbortSignal): Promise<OpenedSession>;
   /** Opens the session of an attempt that another process began. Returns undefined when that session is gone. */
   resume?(
     user: SessionUser & { session: bigint },
-    until: number,
+    until: MonotonicTime,
     signal: AbortSignal,
   ): Promise<OpenedSession | undefined>;
 }
@@ -128,7 +128,7 @@ export interface SessionSource {
 export interface SessionUser {
   run: string;
   /** Time to live, in whole seconds. */
-  ttl: number;
+  ttl: Seconds;
 }
 
 /** An attempt that is about to claim. Another process needs this to continue it. */
@@ -136,11 +136,11 @@ export interface StartedAttempt {
   run: string;
   session: bigint;
   /** Time to live of the session, in whole seconds. */
-  ttl: number;
+  ttl: Seconds;
   /** Its number among the attempts of its call, from 1; undefined if they are not numbered. */
   number: number | undefined;
   /** Wall clock, ms since the epoch. */
-  enqueuedAt: number;
+  enqueuedAt: WallTime;
 }
 
 /** An attempt that another process began. */
@@ -162,9 +162,8 @@ export interface ClaimPorts {
   /**
    * Returns the record of this host. The text remains the same for some minutes. Without this function, runs do not
    * write the record.
-   * @param wall  wall clock, ms since the epoch
    */
-  describeHost?(wall: number): string;
+  describeHost?(wall: WallTime): string;
   /** Opens the session of each attempt; without it, each attempt has its own. */
   sessions?: SessionSource;
   /** Numbers the attempts of a call that another process may continue. */
@@ -203,11 +202,11 @@ export class CallAttempts {
   readonly id: string;
   /** The number of the last attempt; 0 before the first. */
   last: number;
-  /** When the call began to wait, wall clock, ms since the epoch; undefined: it begins now. */
-  readonly since: number | undefined;
+  /** When the call began to wait; undefined: it begins now. */
+  readonly since: WallTime | undefined;
 
   /** @param last  number of the attempts that other processes have made */
-  constructor(id: string, last: number, since?: number) {
+  constructor(id: string, last: number, since?: WallTime) {
     this.id = id;
     this.last = last;
     this.since = since;

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, WallTime } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import {
   buildTraceVariables,
@@ -188,12 +188,12 @@ interface RunEnd extends Partial<CommandOutcome> {
 
 /**
  * Builds the span of a run. Its parts are the claim, with the wait, and the hold, with the command.
- * @param times  start and end of the run, wall clock, ms since the epoch. `run`: its id, if it was not granted
+ * @param times  start and end of the run. `run`: its id, if it was not granted
  */
 export function buildRunSpan(
   request: RunRequest,
   end: RunEnd,
-  times: { run: string; begunAt: number; endedAt: number },
+  times: { run: string; begunAt: WallTime; endedAt: WallTime },
 ): RunSpan {
   const { caller, locks, leases } = request;
   const { endedAt } = times;

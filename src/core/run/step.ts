@@ -1,3 +1,4 @@
+import type { WallTime } from "../base/clock.ts";
 import type { Drain } from "../protocol/drain.ts";
 import {
   buildGrantTxn,
@@ -39,13 +40,13 @@ export type ClaimStep =
   /** Read the whole queues of the resources. */
   | { kind: "closer" }
   /**
-   * `until`: wall clock, ms, when an obstacle ends by itself. `depth`: how many entries of the resource queues to read
+   * `until`: when an obstacle ends by itself. `depth`: how many entries of the resource queues to read
    * if no event arrives for a while. `next`: set if the claim waits only for the ticket ahead.
    */
   | {
       kind: "wait";
       ranges: WatchRequest["ranges"];
-      until: number | undefined;
+      until: WallTime | undefined;
       depth: number;
       why: string;
       next?: NextGrant | undefined;
@@ -104,16 +105,16 @@ export interface StepGrant {
 export interface Grant extends StepGrant {
   attempt: ClaimAttempt;
   /** Wall clock, ms since the epoch. */
-  grantedAt: number;
+  grantedAt: WallTime;
 }
 
 type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "announce" | "sweep" }>;
 
-/** Builds the transaction of a step. @param wall  wall clock, ms since the epoch */
+/** Builds the transaction of a step. */
 export function buildStepTransaction(
   attempt: ClaimAttempt,
   step: WritingStep,
-  wall: number,
+  wall: WallTime,
 ): StepTransaction {
   switch (step.kind) {
     case "claim":
@@ -140,7 +141,7 @@ export function canJoinQueue({ waitLimits, isShared }: ClaimRequest): boolean {
 }
 
 /** Puts all tickets if the queues of the locks are empty. Without leases, this is already the grant. */
-function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number): StepTransaction {
+function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: WallTime): StepTransaction {
   const { basis, totals } = step;
   const { request } = attempt;
   const session = attempt.session.id;
@@ -176,7 +177,7 @@ function buildJoin(attempt: ClaimAttempt, { basis, totals, locks }: StepOf<"join
 function buildGrant(
   attempt: ClaimAttempt,
   { entries, basis }: StepOf<"grant">,
-  wall: number,
+  wall: WallTime,
 ): StepTransaction {
   const session = attempt.session.id;
   const tickets = rewriteTickets(entries, { state: "held", grantedAt: wall });

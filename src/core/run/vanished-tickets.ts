@@ -1,8 +1,8 @@
-import type { Clock } from "../base/clock.ts";
+import { addMs, type Clock, type MonotonicTime, subtractTime, type WallTime } from "../base/clock.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 
-/** When a mark whose ticket has vanished may be removed. Wall clock, ms since the epoch; undefined: now. */
-export type RemovalTimes = ReadonlyMap<string, number | undefined>;
+/** When a mark whose ticket has vanished may be removed; undefined: now. */
+export type RemovalTimes = ReadonlyMap<string, WallTime | undefined>;
 
 /**
  * The vanished tickets that a process has read, and when it has read each one first. The mark of such a ticket may be removed
@@ -13,8 +13,8 @@ export type RemovalTimes = ReadonlyMap<string, number | undefined>;
  */
 export class VanishedTickets {
   readonly #clock: Clock;
-  /** When a mark was first read without its ticket, by its key: reading of the clock, ms. */
-  readonly #firstRead = new Map<string, number>();
+  /** When a mark was first read without its ticket, by its key. */
+  readonly #firstRead = new Map<string, MonotonicTime>();
   /** The newest raft term of all reads. A member that was restored from a snapshot states an old one for a while. */
   #term = 0n;
 
@@ -30,12 +30,13 @@ export class VanishedTickets {
   update(entries: readonly Pick<QueueEntry, "key" | "vanished">[], raftTerm: bigint): RemovalTimes {
     const now = this.#clock.now();
     if (raftTerm > this.#term) this.#term = raftTerm;
-    const times = new Map<string, number | undefined>();
+    const times = new Map<string, WallTime | undefined>();
     for (const { key, vanished } of entries) {
       if (vanished === undefined) continue;
       const firstRead = this.#firstRead.get(key) ?? now;
       this.#firstRead.set(key, firstRead);
-      const left = vanished.term === this.#term ? 0 : firstRead + vanished.ttl * 1000 - now;
+      const left =
+        vanished.term === this.#term ? 0 : subtractTime(addMs(firstRead, vanished.ttl * 1000), now);
       times.set(key, left <= 0 ? undefined : this.#clock.getWallTime() + left);
     }
     return times;

@@ -1,4 +1,5 @@
 import { bisect } from "../../core/base/bisect.ts";
+import type { LocalTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { parseObject } from "../../core/base/parse-json.ts";
@@ -142,7 +143,7 @@ export function formatDay(day: number): string {
 }
 
 /** Returns the day of a wall-clock time in ms, as in `findOffsetPeriod`. */
-export const toDay = (wall: number) => Math.floor(wall / DAY_MS);
+export const toDay = (wall: LocalTime) => Math.floor(wall / DAY_MS);
 
 /** Returns the weekday of a day, 0 (Sunday) to 6. 1970-01-01 was a Thursday. */
 export const getWeekdayOf = (day: number) => (((day + 4) % 7) + 7) % 7;

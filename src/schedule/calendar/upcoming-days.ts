@@ -1,3 +1,4 @@
+import type { LocalTime, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
@@ -13,14 +14,14 @@ export interface PlannedFields extends CalendarFields {
   readonly timezone: string;
 }
 
-/** Which occurrences to list. Instants in ms since the epoch. */
+/** Which occurrences to list. */
 interface UpcomingRange {
   /** The first occurrence is later. */
-  after: number;
+  after: WallTime;
   /** Maximum number; there may be fewer. */
   count: number;
   /** Excluded days are reported from the day of this instant on. Default: `after`. */
-  since?: number | undefined;
+  since?: WallTime | undefined;
 }
 
 /** Largest number of excluded days that are named; further ones are counted. */
@@ -51,13 +52,12 @@ export function listUpcoming(
 
 /**
  * Lists the next excluded days of a schedule on which it would be due, with the reason: `2026-12-25 (holidays)`.
- * @param from  ms since the epoch
  * @param horizon  days to search
  */
 export function listExcludedDays(
   fields: PlannedFields,
   calendars: Calendars,
-  from: number,
+  from: WallTime,
   horizon: number,
 ): string[] {
   const rule = buildDayRule(fields, calendars);
@@ -174,10 +174,10 @@ function findActualDay({ rule, isExcluded }: DayRule, planned: number): number |
   return undefined;
 }
 
-/** Returns the first instant at which the clocks of a zone show a time, or skip it. @param wall  wall-clock ms */
-function findInstantOf(zone: string, wall: number): number {
+/** Returns the first instant at which the clocks of a zone show a time, or skip it. */
+function findInstantOf(zone: string, wall: LocalTime): WallTime {
   let period = findOffsetPeriod(zone, wall - DAY_MS);
   while (period !== undefined && wall - period.offset >= period.end)
     period = findOffsetPeriod(zone, period.end);
-  return period === undefined ? wall : Math.max(period.start, wall - period.offset);
+  return period === undefined ? Number(wall) : Math.max(period.start, wall - period.offset);
 }

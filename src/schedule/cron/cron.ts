@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { findNearest, pluralize, quoteText } from "../../core/base/text.ts";
@@ -23,8 +24,8 @@ export interface WallPlan {
    * effect of clock changes on it.
    */
   readonly isFixed: boolean;
-  /** The last instant at which it may be due, ms since the epoch. Default: none. */
-  readonly until?: number;
+  /** The last instant at which it may be due. Default: none. */
+  readonly until?: WallTime;
   /** In plain English, if it is no cron expression. */
   readonly explanation?: string;
 }

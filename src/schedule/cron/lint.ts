@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import { collectTexts, quoteText } from "../../core/base/text.ts";
 import { type CronText, type Plan, parsePlan } from "../plan.ts";
@@ -40,11 +41,11 @@ export function createFinding(
 
 /**
  * Finds possible problems with a cron expression in a time zone.
- * @param now ms since the epoch; clock changes within the following year are checked
+ * @param now clock changes within the following year are checked
  * @returns worst first; empty if there are no findings
  * @throws never
  */
-export function lintCron(text: CronText, zone: string, now: number): readonly LintFinding[] {
+export function lintCron(text: CronText, zone: string, now: WallTime): readonly LintFinding[] {
   const cron = tryParse(() => parsePlan(text));
   const place = tryParse(() => checkZone(zone));
   if ("fault" in cron || "fault" in place)
@@ -57,7 +58,7 @@ export function lintCron(text: CronText, zone: string, now: number): readonly Li
 
 const LEVEL_RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
-function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
+function lintParsed(plan: Plan, zone: string, now: WallTime): LintFinding[] {
   if (plan.kind !== "cron") return [];
   return plan.crons.flatMap((cron) => [
     ...(isCron(cron) ? lintFields(cron) : []),
@@ -255,11 +256,8 @@ function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
 
 const LEAP_YEAR_MS = 366 * 86_400_000;
 
-/**
- * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
- * ms since the epoch.
- */
-function lintClockChanges(cron: WallPlan, zone: string, now: number): LintFinding[] {
+/** Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. */
+function lintClockChanges(cron: WallPlan, zone: string, now: WallTime): LintFinding[] {
   const next = findOccurrenceAfter(cron, zone, now);
   const remedy = "use another hour, or --timezone UTC";
   if (next === undefined)
@@ -288,8 +286,8 @@ interface ClockEffect {
   detail: string;
 }
 
-/** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
-function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffect[] {
+/** Lists the effects of the zone's clock changes within a year, in order. */
+function listClockEffects(cron: WallPlan, zone: string, now: WallTime): ClockEffect[] {
   // An expression that fires every hour follows the clock, so clock changes are expected.
   if (isCron(cron) && cron.fields.hour.values.length === 24) return [];
   return listClockChanges(zone, now).flatMap((period) => {
@@ -302,7 +300,7 @@ function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffec
 }
 
 /** Returns the periods that begin with a clock change, within a year. */
-function listClockChanges(zone: string, now: number): OffsetPeriod[] {
+function listClockChanges(zone: string, now: WallTime): OffsetPeriod[] {
   const changes: OffsetPeriod[] = [];
   let period = findOffsetPeriod(zone, now);
   while (period !== undefined && period.start < now + LEAP_YEAR_MS) {
@@ -337,10 +335,14 @@ type ClockRule = Readonly<Partial<Record<ClockEffect["kind"], string>>>;
 
 /**
  * Describes what the clock changes of the next year do to a schedule here, and what another scheduler does instead.
- * @param now  ms since the epoch
  * @returns one text; undefined if nothing differs
  */
-function describeClockDifference(cron: Cron, zone: string, now: number, rule: ClockRule): string | undefined {
+function describeClockDifference(
+  cron: Cron,
+  zone: string,
+  now: WallTime,
+  rule: ClockRule,
+): string | undefined {
   const texts = listClockEffects(cron, zone, now).flatMap(({ kind, detail }) =>
     rule[kind] === undefined ? [] : [`${detail} (${rule[kind]})`],
   );
@@ -355,10 +357,10 @@ const CRON_CLOCK_RULE = {
 
 /**
  * Lists where cron reads a line of a crontab differently, one text for each kind: days, and clock changes.
- * @param now  ms since the epoch; clock changes within the following year count
+ * @param now clock changes within the following year count
  * @see cronie's find_jobs, BusyBox's flag_starting_jobs
  */
-export function listCronDifferences(cron: Cron, zone: string, now: number): string[] {
+export function listCronDifferences(cron: Cron, zone: string, now: WallTime): string[] {
   const { minute, hour } = cron.fields;
   const isWild = minute.isStar || hour.isStar;
   return collectTexts([
@@ -385,10 +387,10 @@ const PERFECTSCHED_CLOCK_RULE = {
  * Lists where PerfectSched reads a cron text differently, one text for each kind: days, steps, Sunday, and clock changes.
  * Up to 0.8.10, it asks the gem cron-spec about every minute of the zone's clock. From 0.8.11 on, the gem chrono computes
  * the next time.
- * @param now  ms since the epoch; clock changes within the following year count
+ * @param now clock changes within the following year count
  * @see CronSpec::CronSpecification, Chrono::NextTime, Chrono::Fields::Base
  */
-export function listPerfectschedDifferences(cron: Cron, zone: string, now: number): string[] {
+export function listPerfectschedDifferences(cron: Cron, zone: string, now: WallTime): string[] {
   const { minute, hour, day, month, weekday } = cron.fields;
   return collectTexts([
     describeDayDifference(day, weekday),

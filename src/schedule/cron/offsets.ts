@@ -1,19 +1,20 @@
+import type { LocalTime, Millis, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
 
-/** A period in which the clocks of a zone do not change, as far as it was searched. Instants in ms since the epoch. */
+/** A period in which the clocks of a zone do not change, as far as it was searched. */
 export interface OffsetPeriod {
-  readonly start: number;
+  readonly start: WallTime;
   /** Exclusive end. */
-  readonly end: number;
-  /** Offset from an instant to the wall-clock time, ms. */
-  readonly offset: number;
+  readonly end: WallTime;
+  /** Offset from an instant to the wall-clock time. */
+  readonly offset: Millis;
   /**
    * Offset right before `start`. Larger: the clocks went back at `start`; smaller: they went forward; equal: no change.
    */
-  readonly before: number;
+  readonly before: Millis;
 }
 
 /** Size of the pieces in which a zone is searched, ms: 398 days. Each piece is searched when it is first needed. */
@@ -31,7 +32,7 @@ const getFormat = memoize(
 );
 
 /** Returns the period of a zone that contains an instant; undefined outside the range of a Date. */
-export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undefined {
+export function findOffsetPeriod(zone: string, at: WallTime): OffsetPeriod | undefined {
   if (!(Math.abs(at) < MAX_INSTANT_MS)) return undefined;
   const periods = getZone(zone)(Math.floor(at / PIECE_MS));
   return periods.find(({ end }) => at < end);
@@ -40,20 +41,21 @@ export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undef
 /**
  * Returns the offset of a zone from UTC.
  * @param zone a name that `checkZone` accepts
- * @param at ms since the epoch
- * @returns ms; positive east of Greenwich
+ * @returns positive east of Greenwich
  */
-export function getZoneOffset(zone: string, at: number): number {
+export function getZoneOffset(zone: string, at: WallTime): Millis {
   return findOffsetPeriod(zone, at)?.offset ?? 0;
 }
 
 /**
  * Lists when the clocks of a zone show a time: at no instant if they skip it, at two if they show it twice. `change` is the
  * period that begins with the change that does so.
- * @param wall  wall-clock ms
  */
-export function listWallInstants(zone: string, wall: number): { instants: number[]; change?: OffsetPeriod } {
-  const instants: number[] = [];
+export function listWallInstants(
+  zone: string,
+  wall: LocalTime,
+): { instants: WallTime[]; change?: OffsetPeriod } {
+  const instants: WallTime[] = [];
   let change: OffsetPeriod | undefined;
   // No zone is a day or more away from UTC.
   let period = findOffsetPeriod(zone, wall - DAY_MS);
@@ -66,7 +68,7 @@ export function listWallInstants(zone: string, wall: number): { instants: number
   return { instants, ...(change !== undefined && { change }) };
 }
 
-function probePeriods(zone: string, from: number, to: number): OffsetPeriod[] {
+function probePeriods(zone: string, from: WallTime, to: WallTime): OffsetPeriod[] {
   const periods: OffsetPeriod[] = [];
   let start = from;
   let before = computeOffset(zone, from - 1);
@@ -100,7 +102,7 @@ function findOffsetChange(zone: string, low: number, high: number): number {
  * Computes the offset from the text of Intl, which ends in "GMT+01:00", in "GMT" at Greenwich, or in "GMT-00:44:30" for
  * historical offsets.
  */
-function computeOffset(zone: string, at: number): number {
+function computeOffset(zone: string, at: WallTime): Millis {
   const [, sign, hours, minutes, seconds = "0"] =
     /GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(getFormat(zone).format(at)) ?? [];
   if (sign === undefined) return 0;

@@ -1,3 +1,4 @@
+import type { LocalTime, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteText } from "../../core/base/text.ts";
@@ -38,7 +39,7 @@ interface RuleParts {
 }
 
 /** The end of a rule: an instant in ms since the epoch, or ms on the wall clock, both inclusive; or none. */
-type RuleEnd = { readonly instant: number } | { readonly wall: number } | undefined;
+type RuleEnd = { readonly instant: WallTime } | { readonly wall: LocalTime } | undefined;
 
 /** Days that are searched for an occurrence: 100 years. */
 const MAX_SEARCHED_DAYS = 36_525;

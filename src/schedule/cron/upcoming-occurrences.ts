@@ -1,3 +1,4 @@
+import type { LocalTime, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../core/base/duration.ts";
 import { countTimes } from "../plan-times.ts";
 import type { WallPlan } from "./cron.ts";
@@ -13,8 +14,7 @@ import {
 
 /** An upcoming occurrence. */
 export interface UpcomingOccurrence {
-  /** ms since the epoch. */
-  at: number;
+  at: WallTime;
   /** Local time: "2026-03-29 03:00 CEST (+02:00)". */
   local: string;
   /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`); or a day is excluded (`calendar`). */
@@ -28,13 +28,13 @@ const MAX_LISTED_TIMES = 3;
 
 /**
  * Returns the next occurrences, with the effects of clock changes.
- * @param after ms since the epoch; the first occurrence is later
+ * @param after the first occurrence is later
  * @param count maximum number; there may be fewer
  */
 export function listUpcomingOccurrences(
   cron: WallPlan,
   zone: string,
-  after: number,
+  after: WallTime,
   count: number,
 ): UpcomingOccurrence[] {
   const found: UpcomingOccurrence[] = [];
@@ -56,7 +56,12 @@ export function listUpcomingOccurrences(
 type ClockChangeMark = Pick<UpcomingOccurrence, "mark" | "note">;
 
 /** Finds times that were skipped since the previous occurrence. */
-function findGapBefore(cron: WallPlan, zone: string, last: number, at: number): ClockChangeMark | undefined {
+function findGapBefore(
+  cron: WallPlan,
+  zone: string,
+  last: WallTime,
+  at: WallTime,
+): ClockChangeMark | undefined {
   const notes: string[] = [];
   let period = findOffsetPeriod(zone, at);
   for (; period !== undefined && period.start > last; period = findOffsetPeriod(zone, period.start - 1)) {
@@ -101,7 +106,7 @@ function findOverlap(
   { isFixed }: WallPlan,
   zone: string,
   period: OffsetPeriod,
-  at: number,
+  at: WallTime,
 ): ClockChangeMark | undefined {
   const wall = at + period.offset;
   const next = findOffsetPeriod(zone, period.end);
@@ -124,7 +129,7 @@ export function formatClockChange({ start, offset, before }: OffsetPeriod): stri
 }
 
 /** Formats a time, with its date if it differs from that of `beside`. */
-function formatWall(wall: number, beside: number): string {
+function formatWall(wall: LocalTime, beside: LocalTime): string {
   return formatWallDate(wall) === formatWallDate(beside)
     ? formatWallClock(wall)
     : `${formatWallDate(wall)} ${formatWallClock(wall)}`;
@@ -142,11 +147,10 @@ const MAX_SEARCH_MS = 36_525 * DAY_MS;
  * fires the first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
- * @param after ms since the epoch
- * @returns ms since the epoch, always later than `after`, a whole second of the wall clock; undefined if there is no
+ * @returns always later than `after`, a whole second of the wall clock; undefined if there is no
  *   occurrence within 100 years because it falls into a gap every year
  */
-export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number): number | undefined {
+export function findOccurrenceAfter(cron: WallPlan, zone: string, after: WallTime): WallTime | undefined {
   return findOccurrenceFrom(cron, zone, Math.floor(after) + 1);
 }
 
@@ -154,12 +158,12 @@ export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number)
  * Returns the first occurrence at or after an instant.
  * @see findOccurrenceAfter
  */
-export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+export function findOccurrenceFrom(cron: WallPlan, zone: string, from: WallTime): WallTime | undefined {
   const at = from <= (cron.until ?? Infinity) ? findTimeFrom(cron, zone, from) : undefined;
   return at !== undefined && at <= (cron.until ?? Infinity) ? at : undefined;
 }
 
-function findTimeFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+function findTimeFrom(cron: WallPlan, zone: string, from: WallTime): WallTime | undefined {
   const { seconds } = cron;
   if (seconds === undefined) return findMinuteFrom(cron, zone, from);
   const begun = findMinuteUntil(cron, zone, from);
@@ -173,7 +177,7 @@ function findTimeFrom(cron: WallPlan, zone: string, from: number): number | unde
  * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
  * @see findOccurrenceAfter
  */
-export function findOccurrenceUntil(cron: WallPlan, zone: string, latest: number): number | undefined {
+export function findOccurrenceUntil(cron: WallPlan, zone: string, latest: WallTime): WallTime | undefined {
   const { seconds } = cron;
   const until = Math.min(latest, cron.until ?? Infinity);
   const minute = findMinuteUntil(cron, zone, until);
@@ -184,7 +188,7 @@ export function findOccurrenceUntil(cron: WallPlan, zone: string, latest: number
   return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND_MS;
 }
 
-function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+function findMinuteFrom(cron: WallPlan, zone: string, from: WallTime): WallTime | undefined {
   let period = findOffsetPeriod(zone, from);
   let at = from;
   while (period !== undefined && period.start <= from + MAX_SEARCH_MS) {
@@ -196,7 +200,7 @@ function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | un
   return undefined;
 }
 
-function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+function findMinuteUntil(cron: WallPlan, zone: string, until: WallTime): WallTime | undefined {
   let period = findOffsetPeriod(zone, until);
   let at = until;
   while (period !== undefined && period.end >= until - MAX_SEARCH_MS) {
@@ -209,14 +213,14 @@ function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | 
 }
 
 /**
- * Counts the occurrences after one instant and up to another, both ms since the epoch.
+ * Counts the occurrences after one instant and up to another.
  * @param most limit of the count
  */
 export function countOccurrences(
   cron: WallPlan,
   zone: string,
-  after: number,
-  until: number,
+  after: WallTime,
+  until: WallTime,
   most: number,
 ): number {
   if (cron.seconds !== undefined)
@@ -239,7 +243,7 @@ export function countOccurrences(
   return Math.min(count, most);
 }
 
-function findFirstInPeriod(cron: WallPlan, period: OffsetPeriod, from: number): number | undefined {
+function findFirstInPeriod(cron: WallPlan, period: OffsetPeriod, from: WallTime): WallTime | undefined {
   const { start, end, offset } = period;
   if (from <= start && findShiftedWall(cron, period) !== undefined) return start;
   const wall = findWallFrom(
@@ -250,7 +254,7 @@ function findFirstInPeriod(cron: WallPlan, period: OffsetPeriod, from: number): 
   return wall === undefined ? undefined : wall - offset;
 }
 
-function findLastInPeriod(cron: WallPlan, period: OffsetPeriod, until: number): number | undefined {
+function findLastInPeriod(cron: WallPlan, period: OffsetPeriod, until: WallTime): WallTime | undefined {
   const { start, offset } = period;
   const wall = findWallUntil(cron.walls, until + offset, computeWallStart(cron, period));
   if (wall !== undefined) return wall - offset;

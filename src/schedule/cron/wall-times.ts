@@ -1,9 +1,9 @@
+import type { LocalTime, Millis, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
 import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 
-// Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
-// handle clock changes.
+// Wall-clock times in this file are independent of the zone. This file does not handle clock changes.
 
 /** Times of the day and days of the months that match a cron expression. */
 export interface WallTimes {
@@ -42,10 +42,9 @@ export function memoizeMonths(isDay: (day: number) => boolean): WallTimes["getDa
 
 /**
  * Returns the first matching wall-clock time in [from, before).
- * @param from wall-clock ms; it need not be a whole minute
- * @param before wall-clock ms
+ * @param from it need not be a whole minute
  */
-export function findWallFrom(walls: WallTimes, from: number, before: number): number | undefined {
+export function findWallFrom(walls: WallTimes, from: LocalTime, before: LocalTime): LocalTime | undefined {
   const wall = Math.ceil(from / MINUTE_MS) * MINUTE_MS;
   const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
   if (wall >= before) return undefined;
@@ -57,8 +56,8 @@ export function findWallFrom(walls: WallTimes, from: number, before: number): nu
   return day === undefined ? undefined : keepIfBefore(day + findTimeFrom(walls.times, 0), before);
 }
 
-/** Returns the last matching wall-clock time in [from, until]. Both in wall-clock ms. */
-export function findWallUntil(walls: WallTimes, until: number, from: number): number | undefined {
+/** Returns the last matching wall-clock time in [from, until]. */
+export function findWallUntil(walls: WallTimes, until: LocalTime, from: LocalTime): LocalTime | undefined {
   const wall = Math.floor(until / MINUTE_MS) * MINUTE_MS;
   const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
   if (wall < from) return undefined;
@@ -72,14 +71,14 @@ export function findWallUntil(walls: WallTimes, until: number, from: number): nu
     : keepIfFrom(day + findTimeUntil(walls.times, DAY_MS - MINUTE_MS), from);
 }
 
-/** Counts the matching wall-clock times in [from, before). Both in wall-clock ms. */
-export function countWalls(walls: WallTimes, from: number, before: number): number {
+/** Counts the matching wall-clock times in [from, before). */
+export function countWalls(walls: WallTimes, from: LocalTime, before: LocalTime): number {
   if (from >= before) return 0;
   return countBefore(walls, before, from) - countBefore(walls, from, from);
 }
 
 /** Counts the matching times from the first of the month of `origin` until before `wall`. */
-function countBefore(walls: WallTimes, wall: number, origin: number): number {
+function countBefore(walls: WallTimes, wall: LocalTime, origin: LocalTime): number {
   const first = new Date(origin);
   const last = new Date(wall);
   const months =
@@ -105,7 +104,7 @@ export function isPlanned(walls: WallTimes, day: number): boolean {
 }
 
 /** Returns midnight of the first matching day in [midnight, before). */
-function findDayFrom(walls: WallTimes, midnight: number, before: number): number | undefined {
+function findDayFrom(walls: WallTimes, midnight: LocalTime, before: LocalTime): LocalTime | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) < before) {
@@ -120,7 +119,7 @@ function findDayFrom(walls: WallTimes, midnight: number, before: number): number
 }
 
 /** Returns midnight of the last matching day, from `midnight` back to `from`. */
-function findDayUntil(walls: WallTimes, midnight: number, from: number): number | undefined {
+function findDayUntil(walls: WallTimes, midnight: LocalTime, from: LocalTime): LocalTime | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) + DAY_MS > from) {
@@ -139,25 +138,25 @@ function countBits(mask: number): number {
   return count;
 }
 
-const keepIfBefore = (wall: number, before: number) => (wall < before ? wall : undefined);
-const keepIfFrom = (wall: number, from: number) => (wall >= from ? wall : undefined);
+const keepIfBefore = (wall: LocalTime, before: LocalTime) => (wall < before ? wall : undefined);
+const keepIfFrom = (wall: LocalTime, from: LocalTime) => (wall >= from ? wall : undefined);
 
 /** Formats the date of a wall-clock time in ms: "2026-03-29". */
-export const formatWallDate = (wall: number) => new Date(wall).toISOString().slice(0, 10);
+export const formatWallDate = (wall: LocalTime) => new Date(wall).toISOString().slice(0, 10);
 
 /** Formats the clock of a wall-clock time in ms: "02:30", or "02:30:15". */
-export const formatWallClock = (wall: number) =>
+export const formatWallClock = (wall: LocalTime) =>
   new Date(wall).toISOString().slice(11, wall % MINUTE_MS < 1_000 ? 16 : 19);
 
 /** Formats a local time: "2026-03-29 03:00 CEST (+02:00)". Omits the abbreviation if the zone has none in English. */
-export function formatLocalTime(zone: string, at: number, offset: number): string {
+export function formatLocalTime(zone: string, at: WallTime, offset: Millis): string {
   const short = findAbbreviation(zone, at);
   const wall = at + offset;
   return `${formatWallDate(wall)} ${formatWallClock(wall)}${short === undefined ? "" : ` ${short}`} (${formatOffset(offset)})`;
 }
 
 /** Formats an offset: "+02:00". */
-export function formatOffset(offset: number): string {
+export function formatOffset(offset: Millis): string {
   const minutes = Math.round(Math.abs(offset) / 60_000);
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) =>
     String(part).padStart(2, "0"),
@@ -173,7 +172,7 @@ const getNameFormats = memoize((timeZone: string) =>
 );
 
 /** Returns the abbreviation of a zone. */
-function findAbbreviation(zone: string, at: number): string | undefined {
+function findAbbreviation(zone: string, at: WallTime): string | undefined {
   for (const format of getNameFormats(zone)) {
     const name = format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value;
     if (name !== undefined && !/\d/.test(name)) return name;

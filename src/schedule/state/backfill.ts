@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Timing } from "../timing.ts";
 import type { Backfill, DueState, OpenOccurrence } from "./due.ts";
 
@@ -14,8 +15,8 @@ export const MAX_BACKFILL_PARALLEL = 50;
  */
 export function createBackfill(
   timing: Timing,
-  { from, to, parallel }: { from: number; to: number; parallel: number },
-  now: number,
+  { from, to, parallel }: { from: WallTime; to: WallTime; parallel: number },
+  now: WallTime,
 ): Backfill | undefined {
   const next = timing.findFrom(from);
   const until = timing.findUntil(to);
@@ -41,7 +42,7 @@ export function listBackfilled(open: readonly OpenOccurrence[]): readonly OpenOc
 export function startBackfilled(
   { backfill, ...due }: DueState & { backfill: Backfill },
   timing: Timing,
-  now: number,
+  now: WallTime,
 ): { due: DueState; occurrence?: OpenOccurrence } {
   const { next: scheduled, until, since, started } = backfill;
   const following = timing.findAfter(scheduled);

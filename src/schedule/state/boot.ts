@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import type { DueState } from "./due.ts";
 import { findFreeTime } from "./due-transitions.ts";
 
@@ -7,7 +8,7 @@ import { findFreeTime } from "./due-transitions.ts";
 export interface Boot {
   /** The boot id of the kernel. */
   readonly id: string;
-  readonly at: number;
+  readonly at: WallTime;
 }
 
 /** Number of boots that a host remembers. Several: hosts that share a name by mistake would else run it in turns, for ever. */
@@ -21,10 +22,10 @@ export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
 /**
  * Notes a boot in the state of a host. The schedule is then due, if the boot counts. What was due at an earlier boot has ended
  * with it, and does not run again.
- * @param lag  delay and jitter, ms
+ * @param lag  delay and jitter
  * @param end  end of the schedule
  */
-export function addBoot(due: DueState, { id, at }: Boot, lag: number, end = Infinity): DueState {
+export function addBoot(due: DueState, { id, at }: Boot, lag: Millis, end = Infinity): DueState {
   const { since = 0, ids = [] } = due.boots ?? {};
   const boots = { since, ids: [id, ...ids].slice(0, MAX_KEPT_BOOTS) };
   if (at < since) return { ...due, boots }; // a run may be under way that another plan has started in this boot

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { pluralize } from "../../core/base/text.ts";
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
@@ -22,14 +23,14 @@ export interface OccurrenceCompletion {
   /** Whether the occurrence was open, and does not start again. */
   isOver: boolean;
   /** Next start, ms since the epoch; undefined if the occurrence has ended. */
-  again?: number;
+  again?: WallTime;
   isDead: boolean;
 }
 
 export interface EndedOccurrence {
   outcome: OccurrenceOutcome & { result: Exclude<OccurrenceResult, "skipped"> };
-  /** For `retry` and `released`: wait before the next start, ms. Default: 300 s, and none. */
-  wait?: number | undefined;
+  /** For `retry` and `released`: wait before the next start. Default: 300 s, and none. */
+  wait?: Millis | undefined;
 }
 
 /**
@@ -73,14 +74,11 @@ export function forgetSession({ session: _, ...open }: OpenOccurrence): OpenOccu
   return open;
 }
 
-/**
- * Counts an occurrence that was given up, and pauses the schedule if it was one too many in a row.
- * @param now  ms since the epoch
- */
+/** Counts an occurrence that was given up, and pauses the schedule if it was one too many in a row. */
 export function addDeadLetter(
   { pauseAfterFailures: most }: Definition,
   due: DueState,
-  now: number,
+  now: WallTime,
 ): DueState {
   const counted = { ...due, dead: Math.min(DEAD_LETTERS_LENGTH, (due.dead ?? 0) + 1) };
   if (most === undefined) return counted;
@@ -112,7 +110,7 @@ function planNextStart(
   { retries = SCHEDULE_DEFAULTS.retries, backoff = SCHEDULE_DEFAULTS.backoff }: Definition,
   { refusedSince, ...open }: OpenOccurrence,
   { result, endedAt }: EndedOccurrence["outcome"],
-  { wait, unit }: { wait?: number | undefined; unit: number },
+  { wait, unit }: { wait?: Millis | undefined; unit: number },
 ): OpenOccurrence | "never" | undefined {
   if (result === "ok" || result === "replaced") return undefined;
   // At once. Workers start first what was due first: with a later `runAt`, it would wait for the whole backlog.
@@ -135,13 +133,13 @@ function planNextStart(
 }
 
 /** Limits the wait of a handler. It becomes part of the state, which must remain a valid instant. */
-function limitWait(wait: number): number {
+function limitWait(wait: Millis): number {
   return Number.isNaN(wait) ? RETRY_WAIT : Math.round(Math.min(Math.max(0, wait), LONGEST_WAIT));
 }
 
 function buildLastOccurrence({ scheduled, startedAt, endedAt, late, result, run }: OccurrenceOutcome): {
   last?: LastOccurrence;
-  succeededAt?: number;
+  succeededAt?: WallTime;
 } {
   if (startedAt === undefined || run === undefined) return {};
   const last = { scheduled, startedAt, endedAt, late: late ?? 0, result, run };

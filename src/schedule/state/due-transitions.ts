@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import { findCalendarFault } from "../calendar/day-rule.ts";
@@ -13,9 +14,9 @@ export const MAX_OPEN_OCCURRENCES = 100;
 /** Options for the first occurrence of a new schedule. */
 export interface FirstOccurrenceOptions {
   /** The first occurrence is the first one at or after this instant. Default: now. */
-  start?: number;
+  start?: WallTime;
   /** When the first run may be claimed. It applies only to that run, and may be before its scheduled time. */
-  at?: number;
+  at?: WallTime;
 }
 
 /**
@@ -26,7 +27,7 @@ export interface FirstOccurrenceOptions {
 export function computeFirstDue(
   id: string,
   definition: Definition,
-  now: number,
+  now: WallTime,
   { start = now, at }: FirstOccurrenceOptions = {},
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
@@ -58,7 +59,7 @@ export function computeModifiedDue(
   before: Definition,
   after: Definition,
   due: DueState,
-  now: number,
+  now: WallTime,
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
   const timing = createTiming(id, after, calendars);
@@ -83,7 +84,7 @@ export function computeResumedDue(
   id: string,
   definition: Definition,
   paused: DueState,
-  now: number,
+  now: WallTime,
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
   const { lag, findFrom } = createTiming(id, definition, calendars);
@@ -97,7 +98,7 @@ export function computeResumedDue(
 /** What a triggered run gets beside what its schedule defines. */
 export interface TriggeredRun {
   /** Scheduled time of the run, for example that of a dead letter. Default: now. */
-  scheduled?: number | undefined;
+  scheduled?: WallTime | undefined;
   /** Data for the handler, instead of that of the definition. */
   data?: unknown;
   /** Variables of the command, in addition to those of the definition. */
@@ -110,7 +111,7 @@ export interface TriggeredRun {
  */
 export function addTriggeredRun(
   due: DueState,
-  now: number,
+  now: WallTime,
   { scheduled, data, env }: TriggeredRun = {},
 ): DueState | undefined {
   const instant = findFreeTime(due, scheduled ?? now);
@@ -141,7 +142,7 @@ export function findFreeTime(due: Pick<DueState, "next" | "open">, wanted: numbe
  * @param next undefined if there is none
  * @param lag ms
  */
-export function moveNextOccurrence(due: DueState, next: number | undefined, lag: number): DueState {
+export function moveNextOccurrence(due: DueState, next: WallTime | undefined, lag: Millis): DueState {
   const { next: _, ...rest } = due;
   return next === undefined ? { ...rest, ...buildEndedDue(due.open) } : { ...rest, next, runAt: next + lag };
 }
@@ -154,7 +155,7 @@ export function moveNextOccurrence(due: DueState, next: number | undefined, lag:
 export function planAfterEnd(
   { wait, lag, findFrom }: Timing,
   due: DueState,
-  endedAt: number | undefined,
+  endedAt: WallTime | undefined,
 ): DueState {
   if (wait === undefined || endedAt === undefined || due.open.some(({ kind }) => kind === "due")) return due;
   return moveNextOccurrence(due, findFrom(endedAt + wait), lag);
@@ -168,7 +169,6 @@ function buildEndedDue(open: readonly OpenOccurrence[]): DueState {
  * Returns the state of a schedule after a change of its calendars. An occurrence that is already due stays: the worker
  * that claims it applies the calendars. The next occurrence is searched from now on, but not before the one that was
  * skipped last, for example because of `--start`. One that an import has put elsewhere stays, unless its day is excluded.
- * @param now  wall clock, ms since the epoch
  * @returns `due` itself if nothing changes
  * @throws ConfigError if a calendar is missing or cannot be read after the change; CronError, UsageError
  */
@@ -176,7 +176,7 @@ export function computeRecalculatedDue(
   id: string,
   definition: Definition,
   due: DueState,
-  now: number,
+  now: WallTime,
   calendars: { before: Calendars; after: Calendars },
 ): DueState {
   if (due.next !== undefined && due.runAt <= now) return due;
@@ -194,8 +194,8 @@ export function computeRecalculatedDue(
 function findNext(
   timing: Timing,
   old: Timing | undefined,
-  next: number | undefined,
-  now: number,
+  next: WallTime | undefined,
+  now: WallTime,
   isMoved: boolean,
 ): number | undefined {
   if (timing.wait !== undefined) return next && timing.findFrom(next);
@@ -207,7 +207,7 @@ function findNext(
 }
 
 /** Returns the occurrence that is nearest to another one: to that which it was before it moved. */
-function findNearestTime(timing: Timing, next: number, before: number): number | undefined {
+function findNearestTime(timing: Timing, next: WallTime, before: WallTime): number | undefined {
   const [from, until] = [timing.findFrom(next), timing.findUntil(next)];
   const isNearer = until !== undefined && (from === undefined || next - until < from - next);
   return isNearer && until > before ? until : from;

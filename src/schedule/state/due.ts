@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { WallTime } from "../../core/base/clock.ts";
 import { isCount } from "../../core/base/parse-json.ts";
 import type { ParseResult } from "../../core/base/text.ts";
 import { PAUSE_SCHEMA, type Pause } from "../definition.ts";
@@ -125,16 +126,16 @@ const BOOT_STATE = v.object({
   ids: v.array(v.string()),
 });
 
-/** State of a schedule, under `due/<id>`. Instants in ms since the epoch. */
+/** State of a schedule, under `due/<id>`. */
 export interface DueState {
   /** Next occurrence that was not started, according to the cron expression; undefined if there is none. */
-  next?: number;
+  next?: WallTime;
   /** When the next occurrence may be claimed. */
-  runAt: number;
+  runAt: WallTime;
   open: readonly OpenOccurrence[];
   last?: LastOccurrence;
   /** When the last occurrence that succeeded ended. */
-  succeededAt?: number;
+  succeededAt?: WallTime;
   /** For listings and checks, which do not read the outcome history: what was due and did not run. */
   skipped?: SkippedOccurrences;
   backfill?: Backfill;

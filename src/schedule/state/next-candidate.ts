@@ -1,11 +1,12 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Definition, getPause, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { canStartBackfilled } from "./backfill.ts";
 import type { DueState, HandedEnd, OpenOccurrence } from "./due.ts";
 
-/** An occurrence that may be claimed. Instants in ms since the epoch. */
+/** An occurrence that may be claimed. */
 export interface Candidate {
-  runAt: number;
+  runAt: WallTime;
   /** Nothing starts: an end is given to further schedules that follow. */
   end?: HandedEnd;
   /** The open occurrence, if it was started or triggered before; undefined for the next one of the plan. */
@@ -17,7 +18,6 @@ export interface Candidate {
 /**
  * Returns the occurrence of a schedule that may be claimed next, if nothing changes.
  * @param running scheduled times of the running occurrences
- * @param now wall clock, ms since the epoch
  * @returns the occurrence that may be claimed first; undefined if a change must come first, for example the end of a
  *   run
  */
@@ -25,7 +25,7 @@ export function findNextCandidate(
   definition: Definition,
   due: DueState,
   running: ReadonlySet<number>,
-  now: number,
+  now: WallTime,
 ): Candidate | undefined {
   if (running.size > 0 && !canOverlap(definition)) return undefined;
   const until = isPaused(definition, due, now) ? (getPause(definition, due)?.until ?? Infinity) : undefined;
@@ -65,8 +65,8 @@ export function isHeadFree(definition: Definition, due: DueState): boolean {
 export function computeReplacementTime(
   definition: Definition,
   due: DueState,
-  scheduled: number,
-  now: number,
+  scheduled: WallTime,
+  now: WallTime,
 ): number | undefined {
   if (getOverlap(definition) !== "replace" || due.next === undefined || isPaused(definition, due, now))
     return undefined;

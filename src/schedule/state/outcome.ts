@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { isCount, isJsonObject, isUnits, parseObject } from "../../core/base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { DEVIATIONS, type Deviation } from "../expectation.ts";
@@ -38,23 +39,23 @@ export function isFailure(result: OccurrenceResult): boolean {
   return FAILED_RESULTS.has(result);
 }
 
-/** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
+/** Outcome of one start of an occurrence, or of skipped occurrences. */
 export interface OccurrenceOutcome {
-  scheduled: number;
+  scheduled: WallTime;
   result: OccurrenceResult;
-  endedAt: number;
+  endedAt: WallTime;
   /** Only for starts: id of the run, worker, host, attempt number, start, and delay in ms. */
   run?: string;
   worker?: string;
   host?: string;
   attempt?: number;
-  startedAt?: number;
-  late?: number;
+  startedAt?: WallTime;
+  late?: Millis;
   /** Fencing token of the start. */
   token?: string;
   /** Units that it held, by resource, and how long it waited for them, ms. */
   leases?: Readonly<Record<string, number>>;
-  waited?: number;
+  waited?: Millis;
   /** Whether it took longer than expected, or has succeeded sooner. */
   deviation?: Deviation;
   /** Exit code of the command, or status of the response to a request. */
@@ -71,7 +72,7 @@ export interface OccurrenceOutcome {
   env?: Readonly<Record<string, string>>;
   /** Only for skipped occurrences: their number and the last one; `scheduled` is the first. */
   count?: number;
-  until?: number;
+  until?: WallTime;
 }
 
 /** Outcome history of a schedule, under `outcomes/<id>`. Both lists are newest first. */
@@ -86,11 +87,11 @@ export interface OutcomeLimits {
   /** How many. Default: 20. */
   keep?: number;
   /** None that ended so much earlier than the newest one, ms. Default: no limit. */
-  keepFor?: number;
+  keepFor?: Millis;
 }
 
-/** Limits what a definition keeps to an age, ms. Undefined: no further limit. */
-export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: number): OutcomeLimits {
+/** Limits what a definition keeps to an age. Undefined: no further limit. */
+export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: Millis): OutcomeLimits {
   return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
 }
 
@@ -178,7 +179,7 @@ function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
 }
 
 /** Removes what the handlers of older runs returned. @param at  0 is the newest run */
-function limitValue(run: OccurrenceOutcome, at: number): OccurrenceOutcome {
+function limitValue(run: OccurrenceOutcome, at: WallTime): OccurrenceOutcome {
   if (run.value === undefined || at < MAX_KEPT_RESULTS) return run;
   const { value: _, ...rest } = run;
   return rest;

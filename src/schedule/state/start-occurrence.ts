@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Definition, getDeadline, isOnce } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
@@ -29,7 +30,7 @@ export interface OccurrenceStart {
 
 /**
  * Starts a candidate, and applies the catch-up rule and the deadline to the next occurrence of the plan.
- * @param now wall clock, ms since the epoch; at or after the `runAt` of the candidate
+ * @param now at or after the `runAt` of the candidate
  * @param unmet  why conditions do not hold: of the next occurrence of the plan, only what is too late is skipped, for this reason
  */
 export function startOccurrence(
@@ -37,7 +38,7 @@ export function startOccurrence(
   timing: Timing,
   due: DueState,
   candidate: Candidate,
-  now: number,
+  now: WallTime,
   unmet?: string,
 ): OccurrenceStart {
   const { open, isBackfilled } = candidate;
@@ -66,7 +67,7 @@ function applyCalendars(
   timing: Timing,
   due: DueState,
   open: OpenOccurrence,
-  now: number,
+  now: WallTime,
 ): OccurrenceStart | undefined {
   const { scheduled } = open;
   if (!needsCalendars(open) || !timing.isExcluded(scheduled)) return undefined;
@@ -97,7 +98,7 @@ function restartOccurrence(
   timing: Timing,
   due: DueState,
   open: OpenOccurrence,
-  now: number,
+  now: WallTime,
 ): OccurrenceStart {
   const others = due.open.filter((one) => one !== open);
   const lost = open.attempt - open.failures - (open.deferred ?? 0);
@@ -124,7 +125,7 @@ function startNextOccurrence(
   definition: Definition,
   timing: Timing,
   due: DueState,
-  now: number,
+  now: WallTime,
   unmet: string | undefined,
 ): OccurrenceStart {
   const first = due.next as number;
@@ -155,16 +156,16 @@ function startNextOccurrence(
 
 /** The first occurrence that is not started yet, and when it is due. */
 interface FirstOccurrence {
-  next: number | undefined;
-  runAt: number;
+  next: WallTime | undefined;
+  runAt: WallTime;
 }
 
 /** Returns the first occurrence that a pause that is over has not prevented. */
 function findResumed(
   definition: Definition,
   timing: Timing,
-  { next, runAt }: DueState & { next: number },
-  now: number,
+  { next, runAt }: DueState & { next: WallTime },
+  now: WallTime,
 ): FirstOccurrence {
   const { pause } = definition;
   const isOver = pause?.until !== undefined && pause.until <= now && runAt >= pause.at;
@@ -178,13 +179,13 @@ function chooseOccurrence(
   definition: Definition,
   timing: Timing,
   { next: first, runAt }: FirstOccurrence,
-  now: number,
+  now: WallTime,
 ): number | undefined {
   const { catchup = SCHEDULE_DEFAULTS.catchup } = definition;
   const deadline = getDeadline(definition);
-  const computeRunAt = (instant: number) => (instant === first ? runAt : instant + timing.lag);
+  const computeRunAt = (instant: WallTime) => (instant === first ? runAt : instant + timing.lag);
   if (first === undefined) return undefined;
-  let instant: number | undefined = first;
+  let instant: WallTime | undefined = first;
   if (catchup !== "all") instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
   if (deadline !== undefined && now - computeRunAt(instant) > deadline)
     instant = timing.findFrom(Math.max(instant + 1, now - timing.lag - deadline));
@@ -196,8 +197,8 @@ function noteSkipped(
   timing: Timing,
   due: DueState,
   { next: first, runAt }: FirstOccurrence,
-  scheduled: number | undefined,
-  { now, unmet }: { now: number; unmet: string | undefined },
+  scheduled: WallTime | undefined,
+  { now, unmet }: { now: WallTime; unmet: string | undefined },
 ): DueState {
   if (first === undefined || scheduled === first) return due;
   const { count = 1 } = buildSkippedOutcome(timing, first, scheduled, now, unmet);
@@ -214,9 +215,9 @@ function forgetSkipped({ skipped: _, ...due }: DueState): DueState {
 /** @param scheduled the first occurrence that is not skipped; undefined if there is none */
 function buildSkippedOutcome(
   timing: Timing,
-  first: number,
-  scheduled: number | undefined,
-  now: number,
+  first: WallTime,
+  scheduled: WallTime | undefined,
+  now: WallTime,
   reason: string | undefined,
 ): OccurrenceOutcome {
   const until = timing.findUntil(scheduled === undefined ? now : scheduled - 1) ?? first; // `end` applies
@@ -236,7 +237,7 @@ function buildSkippedOutcome(
 function splitSuperseded(
   definition: Definition,
   due: DueState,
-  now: number,
+  now: WallTime,
 ): { kept: OpenOccurrence[]; dropped: OccurrenceOutcome[] } {
   const isSuperseded = ({ kind }: OpenOccurrence) => getOverlap(definition) === "replace" && kind === "due";
   const dropped = due.open.filter(isSuperseded).map(

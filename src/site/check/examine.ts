@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS, formatBriefDuration, formatDuration, HOUR_MS } from "../../core/base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 import { formatBytes } from "../../core/base/size.ts";
@@ -49,7 +50,7 @@ interface ExaminationOptions {
   role: EtcdRole;
   settings: {
     ttl: number;
-    terminationTimeout: number;
+    terminationTimeout: Millis;
     clusterId: string | undefined;
     user: string | undefined;
   };
@@ -191,10 +192,10 @@ export async function judgeCompaction(
 const ELECTION_TIME_MS = 5_000;
 
 /**
- * Computes how long an outage of etcd may last before commands are ended, ms: from the last successful renewal, which
+ * Computes how long an outage of etcd may last before commands are ended: from the last successful renewal, which
  * may be one renewal period ago, to the TERM, one termination timeout before the horizon. Both parameters in ms.
  */
-export function computeSurvivedOutage(ttl: number, terminationTimeout: number): number {
+export function computeSurvivedOutage(ttl: number, terminationTimeout: Millis): number {
   return ttl - computeSafetyMargin(ttl) - computeRenewalPeriod(ttl) - terminationTimeout;
 }
 
@@ -227,8 +228,7 @@ export interface GrowthFacts {
   middle: TimedRevision;
   /** `--auto-compaction-retention` of each member, as far as they say. */
   retentions: readonly (string | undefined)[];
-  /** ms since the epoch */
-  now: number;
+  now: WallTime;
 }
 
 /** From this revision on, an etcd that is compacted at all has been compacted. */

@@ -1,3 +1,4 @@
+import { addMs, type Millis, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { type MemberMetrics, readMemberMetrics } from "../../core/etcd/member-metrics.ts";
 import type { StoreOptions } from "../../core/etcd/options.ts";
 import { runWithDeadline } from "../../core/etcd/retry.ts";
@@ -13,10 +14,10 @@ export type EtcdHealth =
   /** The cluster answers. `up`, `total` and `leader` are from the last read of the members. */
   | ({ kind: "answer" } & ProbeAnswer & ClusterSummary)
   /**
-   * The cluster does not answer, or refuses; `since` is when the first failed call began, wall clock, ms since the
+   * The cluster does not answer, or refuses; `since` is when the first failed call began
    * epoch. `reading` is that of the members, if there was one.
    */
-  | { kind: "silence"; since: number; error: StoreError; reading: ClusterReading | undefined };
+  | { kind: "silence"; since: WallTime; error: StoreError; reading: ClusterReading | undefined };
 
 /**
  * Reports about once a second whether etcd answers, until the caller stops. Each answer comes from a linearizable read
@@ -32,7 +33,7 @@ export async function* watchEtcdHealth(
 ): AsyncGenerator<EtcdHealth, never> {
   const { clock } = ports;
   const summaries = new ClusterSummaryReader(ports, tls);
-  for (let since: number | undefined; ; ) {
+  for (let since: WallTime | undefined; ; ) {
     const start = clock.getWallTime();
     const counting = summaries.readLatest(signal);
     try {
@@ -143,7 +144,7 @@ class ClusterSummaryReader {
     else if (!this.#metrics.has(endpoint)) {
       const { clock } = this.#ports;
       const read = (limit: AbortSignal) => readMemberMetrics(endpoint, this.#tls, clock.getWallTime, limit);
-      const until = clock.now() + METRICS_PATIENCE;
+      const until = addMs(clock.now(), METRICS_PATIENCE);
       this.#metrics.set(endpoint, await runWithDeadline(clock, until, read, signal));
     }
   }
@@ -159,7 +160,7 @@ const PROBE_TIMEOUT_MS = 1_500;
 /** The result of a probe. */
 interface ProbeAnswer {
   /** Round trip, ms. */
-  ms: number;
+  ms: Millis;
   /** The revision of etcd when the probe was sent, or a later one. */
   revision: bigint;
 }
@@ -178,6 +179,6 @@ export async function probeEtcd(
   const start = clock.now();
   const read = (limited: AbortSignal) =>
     store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, limited);
-  const { revision } = await runWithDeadline(clock, start + PROBE_TIMEOUT_MS, read, signal);
-  return { ms: clock.now() - start, revision };
+  const { revision } = await runWithDeadline(clock, addMs(start, PROBE_TIMEOUT_MS), read, signal);
+  return { ms: subtractTime(clock.now(), start), revision };
 }

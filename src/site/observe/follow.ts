@@ -1,3 +1,4 @@
+import { type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { waitAtMost } from "../../core/base/wait.ts";
 import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
 import { StoreError } from "../../core/etcd/store.ts";
@@ -67,7 +68,7 @@ export async function* followEtcd(
     } catch (error) {
       end = error;
     }
-    if (ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE; // after a long watch, start with short pauses
+    if (subtractTime(ports.clock.now(), since) > LONGEST_PAUSE) pause = FIRST_PAUSE; // after a long watch, start with short pauses
     lost = end instanceof LostChanges ? end.keys : [];
     revision = yield* reload(ports, sink, { end, pause }, signal);
   }
@@ -101,11 +102,11 @@ async function* watchChanges(
   }
 }
 
-/** Reads again until it succeeds. @param end  why the watch ended; `pause` before the first attempt, ms */
+/** Reads again until it succeeds. @param end  why the watch ended; `pause` before the first attempt */
 async function* reload(
   ports: ObserverPorts,
   sink: WatchSink,
-  { end, pause: first }: { end: unknown; pause: number },
+  { end, pause: first }: { end: unknown; pause: Millis },
   signal: AbortSignal,
 ): AsyncGenerator<FollowEvent, bigint> {
   const stop = new AbortController(); // the consumer may stop at any yield
@@ -141,7 +142,7 @@ function getRetryWeight(error: unknown, signal: AbortSignal): 0 | 1 {
 async function readAfterPause(
   ports: ObserverPorts,
   sink: WatchSink,
-  pause: number,
+  pause: Millis,
   signal: AbortSignal,
 ): Promise<bigint> {
   if (pause > 0) await ports.clock.sleep(pause * (0.5 + ports.random.generateFraction() / 2), signal);
@@ -178,13 +179,13 @@ export async function runWatchdog(
   signal: AbortSignal,
 ): Promise<never> {
   const { clock } = ports;
-  for (let behind: { heard: bigint; since: number } | undefined; ; ) {
+  for (let behind: { heard: bigint; since: MonotonicTime } | undefined; ; ) {
     await clock.sleep(PROBE_EVERY, signal);
     const { revision: heard } = progress;
     const { revision } = await probeEtcd(ports, signal);
     if (!progress.reportsProgress || progress.revision >= revision) behind = undefined;
     else if (behind === undefined || heard !== behind.heard) behind = { heard, since: clock.now() };
-    else if (clock.now() - behind.since > STUCK_AFTER)
+    else if (subtractTime(clock.now(), behind.since) > STUCK_AFTER)
       throw new StoreError("unavailable", "changes are no longer reported");
   }
 }
@@ -236,7 +237,7 @@ async function watchForLostChanges(
     await clock.sleep(pause * (0.5 + random.generateFraction()), signal);
     const start = clock.now();
     const differences = await compareUnlessAway(ports, followed, signal);
-    took = clock.now() - start;
+    took = subtractTime(clock.now(), start);
     if (differences.size === 0) continue;
     await clock.sleep(ARRIVES_WITHIN, signal);
     const lost = selectLasting(differences, await compareUnlessAway(ports, followed, signal));

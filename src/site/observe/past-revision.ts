@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import { parseAuditRecord } from "../../core/protocol/audit.ts";
 import { parsePastRuns } from "../../core/protocol/history.ts";
@@ -12,7 +13,7 @@ import { type ObserverPorts, readWithRetries } from "./ports.ts";
 export interface TimedRevision {
   revision: bigint;
   /** By the clock of the host that made the change, ms since the epoch; undefined if no value states a time. */
-  at: number | undefined;
+  at: WallTime | undefined;
 }
 
 /** The revision that was current at a time. */
@@ -20,9 +21,9 @@ interface FoundRevision {
   kind: "found";
   revision: bigint;
   /** The last change with a stated time until then, ms since the epoch; undefined if there was none. */
-  from: number | undefined;
+  from: WallTime | undefined;
   /** The first one after it; undefined if there is none yet. */
-  until: number | undefined;
+  until: WallTime | undefined;
 }
 
 /**
@@ -65,13 +66,12 @@ export async function readTimeOfRevision(
 /**
  * Finds the revision that was current at a time: the last one before the first change with a later time. Clocks of hosts
  * differ, so the result is as exact as they are.
- * @param at  ms since the epoch
  * @returns `tooOld` with the oldest revision that can be read, if none of that time can be
  * @throws StoreError
  */
 export async function findRevisionAt(
   ports: ObserverPorts,
-  at: number,
+  at: WallTime,
   signal: AbortSignal,
 ): Promise<FoundRevision | { kind: "tooOld"; oldest: TimedRevision }> {
   const now = await readTimeOfRevision(ports, await readCurrentRevision(ports, signal), signal);
@@ -159,7 +159,7 @@ function findTicketTime({ state, reset, grantedAt, enqueuedAt }: Ticket, isNew: 
 }
 
 /** Drops what is not an instant: a key can be written by hand. */
-function toInstant(at: number | undefined): number | undefined {
+function toInstant(at: WallTime | undefined): number | undefined {
   return at !== undefined && Number.isFinite(at) && at >= 0 && at <= 8.64e15 ? at : undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
+import { addMs, type Clock, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
 import type { Random } from "../../core/base/random.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
 import type { RangeRead, Store } from "../../core/etcd/store.ts";
@@ -19,7 +19,7 @@ export interface ObserverPorts {
   clock: Clock;
   random: Random;
   /** In ms. */
-  settings: { connectTimeout: number };
+  settings: { connectTimeout: Millis };
 }
 
 /**
@@ -58,6 +58,6 @@ export async function readKeysIfAllowed(
   return answer?.results.map(findFirstKey) ?? [];
 }
 
-function getRetryEnd({ clock, settings }: ObserverPorts): number {
-  return clock.now() + settings.connectTimeout;
+function getRetryEnd({ clock, settings }: ObserverPorts): MonotonicTime {
+  return addMs(clock.now(), settings.connectTimeout);
 }

@@ -1,3 +1,4 @@
+import { type Millis, subtractTime } from "../../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
@@ -43,7 +44,7 @@ export async function* readPages(
     const page = readWithRetries(ports, at, either);
     // A failure is reported when the page is awaited.
     page.then(
-      () => size.adapt(ports.clock.now() - start),
+      () => size.adapt(subtractTime(ports.clock.now(), start)),
       () => {},
     );
     return page;
@@ -146,7 +147,7 @@ export class PageSize {
   #weight = PAGE_CHARACTERS.first;
 
   /** Adapts the size to the time that a page took, ms. */
-  adapt(took: number): void {
+  adapt(took: Millis): void {
     if (took < QUICK_PAGE_MS) this.#weight = Math.min(PAGE_CHARACTERS.most, 2 * this.#weight);
     if (took > SLOW_PAGE_MS) this.#weight = Math.max(PAGE_CHARACTERS.least, this.#weight / 2);
   }

@@ -1,3 +1,4 @@
+import type { Seconds } from "../../core/base/clock.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
@@ -75,7 +76,7 @@ async function isShared(
 }
 
 /** Seconds left and granted, whole numbers; undefined: the session is gone; null: the read failed. */
-export type SessionTimeToLive = { left: number; ttl: number } | undefined | null;
+export type SessionTimeToLive = { left: Seconds; ttl: Seconds } | undefined | null;
 
 /** Number of concurrent reads. */
 const AT_ONCE = 8;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import {
   type Drain,
   type DrainTarget,
@@ -18,8 +19,8 @@ import {
 interface PutDrainOptions {
   target: DrainTarget;
   reason?: string | undefined;
-  /** Wall clock, ms since the epoch, when the drain ends by itself. */
-  until?: number | undefined;
+  /** When the drain ends by itself. */
+  until?: WallTime | undefined;
   /** Existing drains of the same target to replace, as they were read. */
   instead: readonly Drain[];
   /** Revision that the operator has read. */

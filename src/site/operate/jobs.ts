@@ -1,8 +1,10 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { type Definition, isOnce } from "../../schedule/definition.ts";
 import type { JobConflictRule } from "../../schedule/definition-values.ts";
 import { formatOncePlan } from "../../schedule/plan.ts";
+import type { DueState } from "../../schedule/state/due.ts";
 import { computeFirstDue, findFreeTime } from "../../schedule/state/due-transitions.ts";
 import {
   MAX_BYTES,
@@ -23,7 +25,7 @@ export interface PlannedJob {
   /** Without `cron`, which follows from `start`. */
   readonly definition: Omit<Definition, "cron">;
   /** When it is due, ms since the epoch. */
-  readonly start: number;
+  readonly start: WallTime;
   readonly ifExists: JobConflictRule;
 }
 
@@ -67,7 +69,7 @@ export async function addJobs(
 }
 
 /** @throws UsageError */
-function decideJob(job: PlannedJob, before: StoredSchedule, now: number): JobDecision {
+function decideJob(job: PlannedJob, before: StoredSchedule, now: WallTime): JobDecision {
   if (before.definitionMod === 0n) return { change: planJob(job, before, now), isDead: false };
   const isDead = isGivenUp(before);
   const isReplaced = job.ifExists === "replaceDead" ? isDead : job.ifExists !== "keep";
@@ -86,9 +88,9 @@ function decideJob(job: PlannedJob, before: StoredSchedule, now: number): JobDec
 function planJob(
   { id, isUnique, definition, start, ifExists }: PlannedJob,
   before: StoredSchedule,
-  now: number,
+  now: WallTime,
 ): PlannedChange {
-  const { due: { dead: _, ...due } = { runAt: 0, open: [] }, outcomes } = before;
+  const { due: { dead: _, ...due } = { runAt: 0, open: [] } as DueState, outcomes } = before;
   const open = due.open.filter(({ session }) => session !== undefined);
   const isMoved = ifExists !== "update" || due.next === undefined;
   const at = findFreeTime({ open }, isMoved ? start : (due.next ?? start));

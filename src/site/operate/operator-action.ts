@@ -282,7 +282,7 @@ function checkSize(ops: readonly Op[]): void {
   const bytes = ops.reduce((sum, op) => sum + computeBytes(op), 0);
   if (ops.length <= MAX_CHANGES && bytes <= MAX_BYTES) return;
   throw new TooLargeError(
-    `nothing was done: ${ops.length} changes of ${bytes} bytes exceed the limits of one transaction ` +
+    `nothing was changed: ${ops.length} changes of ${bytes} bytes exceed the limits of one transaction ` +
       `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); make them in parts, or with less data`,
   );
 }

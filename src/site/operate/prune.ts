@@ -26,6 +26,9 @@ export interface PruneCandidates {
   expired: readonly DatedRecord[];
 }
 
+/** What the audit says that a prune is about. */
+export const PRUNE_TARGET = "audit, hosts, vanished, expired";
+
 /** Keys of a kind in one transaction: together fewer than etcd's 128 operations. The next prune deletes the rest. */
 const MOST_HOSTS = 60;
 const MOST_VANISHED = 60;
@@ -93,7 +96,7 @@ export async function prune(
   const outcome = `${audit.count} audit records, ${hosts.length} hosts, ${vanished.length} vanished tickets and ${expired.length} expired records forgotten`;
   const result = await executeAction(ports, {
     action: "prune",
-    target: "audit, hosts, vanished, expired",
+    target: PRUNE_TARGET,
     seen: revision,
     reason,
     outcome,

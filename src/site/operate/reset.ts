@@ -1,3 +1,10 @@
+import {
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
 import type { AuditAction } from "../../core/protocol/audit.ts";
@@ -78,8 +85,7 @@ export type DepartureEvent =
 
 export interface DepartureWait {
   signal: AbortSignal;
-  /** Reading of the clock, ms; undefined means no limit. */
-  deadline?: number | undefined;
+  deadline?: MonotonicTime | undefined;
   onEvent?(news: DepartureEvent): void;
 }
 
@@ -107,14 +113,18 @@ export async function waitUntilGone(
   const vanished = new VanishedTickets(clock);
   const count = (keys: readonly string[]) =>
     recount(ports, remaining, { keys, vanished, signal: wait.signal });
-  const { signal, deadline = Infinity } = wait;
+  const { signal, deadline = NEVER } = wait;
   for (let isAway = false; ; ) {
     try {
       const { revision, freeAt } = await count(remaining.keys);
       if (isAway) wait.onEvent?.({ kind: "back" });
       isAway = false;
       if (remaining.isEmpty || clock.now() >= deadline) return remaining.list();
-      const ms = Math.min(REREAD_INTERVAL_MS, deadline - clock.now(), freeAt - clock.getWallTime());
+      const ms = Math.min(
+        REREAD_INTERVAL_MS,
+        subtractTime(deadline, clock.now()),
+        freeAt - clock.getWallTime(),
+      );
       const watch = { revision, ms, signal, count };
       await watchDepartures(ports, remaining, watch);
     } catch (error) {
@@ -167,7 +177,7 @@ interface Recount {
   /** Departures after this revision are not yet known. */
   revision: bigint;
   /** When the first mark of a vanished ticket may be removed: wall clock, ms since the epoch. */
-  freeAt: number;
+  freeAt: WallTime;
 }
 
 /** Reads which tickets still exist. */
@@ -207,7 +217,7 @@ async function watchDepartures(
     ms,
     signal,
     count,
-  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
+  }: { revision: bigint; ms: Millis; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
 ): Promise<void> {
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);

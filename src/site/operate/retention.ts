@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { parseAuditTime } from "../../core/protocol/audit.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
@@ -11,7 +12,7 @@ import { readAll, readPages } from "../observe/read.ts";
 /** Limits of the records that are kept, by age and by number. */
 export interface RetentionLimits {
   /** ms; undefined: of any age. */
-  age: number | undefined;
+  age: Millis | undefined;
   /** Of each kind; undefined: any number. */
   count: number | undefined;
 }
@@ -30,7 +31,7 @@ export interface DatedRecord {
   key: string;
   modRevision: bigint;
   /** When it was written by the clock of its host, ms since the epoch; NaN if it cannot be read. */
-  at: number;
+  at: WallTime;
 }
 
 /** Records of one kind that a pass deletes at most: it keeps them in memory. The next pass deletes the rest. */
@@ -43,7 +44,7 @@ const MAX_DELETED_RECORDS = 20_000;
  */
 export class ExpiredRecords {
   readonly #limits: RetentionLimits;
-  readonly #now: number;
+  readonly #now: WallTime;
   readonly #spared: number;
   /** The oldest records, in no order. */
   #oldest: DatedRecord[] = [];
@@ -51,11 +52,8 @@ export class ExpiredRecords {
   /** Revision of the first record that is young enough. */
   #youngFrom: bigint | undefined;
 
-  /**
-   * @param now  wall clock, ms since the epoch
-   * @param spared  the number of records does not matter for those that are younger, ms
-   */
-  constructor(limits: RetentionLimits, now: number, spared: number) {
+  /** @param spared  the number of records does not matter for those that are younger, ms */
+  constructor(limits: RetentionLimits, now: WallTime, spared: number) {
     this.#limits = limits;
     this.#now = now;
     this.#spared = spared;

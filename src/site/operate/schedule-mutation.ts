@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
@@ -42,10 +43,9 @@ export interface ScheduleMutation {
   readonly expectsNone?: true;
   /**
    * Returns the changes to apply.
-   * @param now wall clock, ms since the epoch
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
-  decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
+  decide(stored: ScheduleReadResult, now: WallTime): readonly PlannedChange[];
   /** Returns the outcome for the audit record. */
   formatOutcome(changes: readonly PlannedChange[]): string;
 }
@@ -143,7 +143,7 @@ export async function applyMutation(
   }
   throw new SignalboxError(
     EXIT.changed,
-    "nothing was done: other clients changed these schedules at the same time; try again",
+    "nothing was changed: other clients changed these schedules at the same time; try again",
   );
 }
 
@@ -296,7 +296,7 @@ export function hasChainChange(changes: readonly PlannedChange[]): boolean {
 export function linkChains(
   changes: readonly PlannedChange[],
   stored: ScheduleReadResult,
-  now: number,
+  now: WallTime,
 ): PlannedChange[] {
   const before = buildGraph(stored);
   const after = new Map(before);
@@ -386,7 +386,7 @@ function formatCycle(ids: readonly string[]): string {
 function setSuccessors(
   change: PlannedChange,
   successors: readonly string[] | undefined,
-  now: number,
+  now: WallTime,
   calendars: Calendars,
 ): PlannedChange | undefined {
   const { before, isDeleted } = change;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
@@ -66,7 +67,7 @@ function buildWholeMutation(
   definition: Definition,
   first: FirstOccurrenceOptions,
   what: string,
-  change: (before: StoredSchedule, now: number, calendars: Calendars) => PlannedChange[],
+  change: (before: StoredSchedule, now: WallTime, calendars: Calendars) => PlannedChange[],
 ): ScheduleMutation {
   validateName("schedule", id);
   checkDefinition(definition);
@@ -134,7 +135,7 @@ export function buildHostDeleteMutation(ids: readonly string[], host: string): S
  */
 export function buildPauseMutation(
   ids: readonly string[],
-  pause: { by: string; until?: number | undefined; why?: string | undefined },
+  pause: { by: string; until?: WallTime | undefined; why?: string | undefined },
 ): ScheduleMutation {
   const { by, until, why } = pause;
   const formatOutcome = () => (until === undefined ? "paused" : `paused until ${formatIso(until)}`);
@@ -236,7 +237,7 @@ function formatChoice(dead: DeadLetterChoice): string {
 
 function buildTriggerChange(
   before: ReadableSchedule,
-  now: number,
+  now: WallTime,
   options: TriggerOptions,
   calendars: Calendars,
 ): PlannedChange {
@@ -261,7 +262,7 @@ function buildTriggerChange(
 }
 
 /** @throws UsageError if the calendars of the schedule exclude this day; ConfigError if one of them is missing */
-function checkDay(id: string, definition: Definition, now: number, calendars: Calendars): void {
+function checkDay(id: string, definition: Definition, now: WallTime, calendars: Calendars): void {
   const { timezone } = definition;
   const rule = buildDayRule(definition, calendars);
   const day = toDay(now + getZoneOffset(timezone, now));
@@ -293,7 +294,7 @@ function findDeadLetters(
 }
 
 /** @throws UsageError if the run cannot be added */
-function addRun(id: string, from: DueState, now: number, run: TriggeredRun): DueState {
+function addRun(id: string, from: DueState, now: WallTime, run: TriggeredRun): DueState {
   const due = addTriggeredRun(from, now, run);
   if (due !== undefined) return due;
   throw new UsageError(
@@ -338,7 +339,7 @@ export function buildBuryMutation(ids: readonly string[], choice?: DeadLetterCho
 function buildBuryChange(
   before: ReadableSchedule,
   choice: DeadLetterChoice | undefined,
-  now: number,
+  now: WallTime,
   calendars: Calendars,
 ): PlannedChange[] {
   const { id, definition, outcomes, due } = before;
@@ -363,7 +364,7 @@ function removeLetters(
 export function buildDefinitionChange(
   before: StoredSchedule,
   after: Definition,
-  now: number,
+  now: WallTime,
   first: FirstOccurrenceOptions = {},
   calendars: Calendars = NO_CALENDARS,
 ): PlannedChange[] {
@@ -389,7 +390,7 @@ export function buildDefinitionChange(
 function buildEveryHostChange(
   before: StoredSchedule,
   after: Definition,
-  now: number,
+  now: WallTime,
   first: FirstOccurrenceOptions,
   calendars: Calendars,
 ): PlannedChange[] {
@@ -448,10 +449,10 @@ export function buildSetMutation(
   });
 }
 
-/** Which past occurrences to run. Instants in ms since the epoch. */
+/** Which past occurrences to run. */
 interface BackfillOptions {
-  from: number;
-  to: number;
+  from: WallTime;
+  to: WallTime;
   /** How many at a time. */
   parallel: number;
 }
@@ -477,7 +478,7 @@ export function buildBackfillMutation(id: string, options: BackfillOptions): Sch
   });
 }
 
-function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOptions, now: number): void {
+function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOptions, now: WallTime): void {
   const { from, to, parallel } = options;
   if (from > to || to > now)
     throw new UsageError(
@@ -523,7 +524,7 @@ function requireExisting({ schedules }: ScheduleReadResult, id: string): StoredS
 function buildEachStateMutation(
   given: readonly string[],
   what: () => string,
-  decideOne: (before: ReadableSchedule, now: number, calendars: Calendars) => readonly PlannedChange[],
+  decideOne: (before: ReadableSchedule, now: WallTime, calendars: Calendars) => readonly PlannedChange[],
 ): ScheduleMutation {
   return buildEachMutation(given, what, (before, now, calendars) =>
     listParts(requireReadable(before)).flatMap((part) => decideOne(part, now, calendars)),
@@ -543,7 +544,7 @@ function listParts(schedule: ReadableSchedule): readonly ReadableSchedule[] {
 function buildEachMutation(
   given: readonly string[],
   what: () => string,
-  decideOne: (before: StoredSchedule, now: number, calendars: Calendars) => readonly PlannedChange[],
+  decideOne: (before: StoredSchedule, now: WallTime, calendars: Calendars) => readonly PlannedChange[],
 ): ScheduleMutation {
   const ids = [...new Set(given)];
   return {
@@ -573,11 +574,10 @@ function describeMutation(
 /**
  * Checks that a schedule fires at least once by itself, unless it is only triggered.
  * @param due  its state
- * @param now  wall clock, ms since the epoch
  * @returns the state
  * @throws UsageError that says why it would never fire
  */
-export function checkFires(id: string, definition: Definition, due: DueState, now: number): DueState {
+export function checkFires(id: string, definition: Definition, due: DueState, now: WallTime): DueState {
   const plan = parsePlan(definition.cron);
   const isBoot = plan.kind === "boot" && (definition.end ?? now) >= now;
   if (plan.kind === "manual" || isBoot || due.next !== undefined) return due;
@@ -586,7 +586,7 @@ export function checkFires(id: string, definition: Definition, due: DueState, no
   );
 }
 
-function explainNeverFires(plan: Plan, definition: Definition, now: number): string {
+function explainNeverFires(plan: Plan, definition: Definition, now: WallTime): string {
   const { cron, timezone, end } = definition;
   const isOver = plan.kind === "once" && plan.at < now;
   if (listCalendarNames(definition).length > 0 && !isOver)

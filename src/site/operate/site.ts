@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { pluralize, quoteText } from "../../core/base/text.ts";
 import {
@@ -98,12 +99,10 @@ interface StoredSite extends ScheduleReadResult {
   readonly resources: ReadonlyMap<string, StoredConfig<ResourceConfig>>;
 }
 
-/**
- * State of a schedule in the source of an import, ms since the epoch: its next occurrence and when it may be claimed.
- */
+/** State of a schedule in the source of an import: its next occurrence and when it may be claimed. */
 export interface SchedulePosition {
   next: number;
-  runAt: number;
+  runAt: WallTime;
 }
 
 /** When schedules run first, by id. */
@@ -144,11 +143,15 @@ export interface SitePlan {
 
 /**
  * Computes what a document changes.
- * @param now  wall clock, ms since the epoch
  * @throws ConfigError if something belongs to another source, if a schedule names a calendar that does not exist, or for
  *   faults of chains; UsageError if something that is used would be deleted
  */
-export function planSite(stored: StoredSite, document: SiteChanges, terms: SiteTerms, now: number): SitePlan {
+export function planSite(
+  stored: StoredSite,
+  document: SiteChanges,
+  terms: SiteTerms,
+  now: WallTime,
+): SitePlan {
   checkOwners(stored, document, terms);
   const calendars = planCalendars(stored, document, terms);
   return {
@@ -256,7 +259,7 @@ function planSchedules(
   { schedules }: SiteChanges,
   terms: SiteTerms,
   calendarChanges: readonly CalendarChange[],
-  now: number,
+  now: WallTime,
 ): PlannedChange[] {
   const calendars = applyCalendarChanges(stored.calendars, calendarChanges);
   const targets = listTargets(stored.schedules, schedules, ({ definition }) =>
@@ -286,7 +289,7 @@ function planSchedules(
 function resumeEdited(
   before: StoredSchedule,
   after: Definition,
-  now: number,
+  now: WallTime,
   calendars: Calendars,
 ): readonly PlannedChange[] {
   const { definition, due, hosts = [] } = before;
@@ -344,7 +347,7 @@ function moveSchedules(
   changes: readonly PlannedChange[],
   calendarChanges: readonly CalendarChange[],
   calendars: Calendars,
-  now: number,
+  now: WallTime,
 ): PlannedChange[] {
   const byPart = new Map(changes.map((change) => [getStateName(change.before), change]));
   const after = new Map(stored.schedules);
@@ -449,7 +452,7 @@ function checkOwners(
   if (others.length === 0) return;
   const more = others.length > MAX_NAMED_CHANGES ? ` and ${others.length - MAX_NAMED_CHANGES} more` : "";
   throw new ConfigError(
-    `${others.slice(0, MAX_NAMED_CHANGES).join("; ")}${more}; nothing was done. ${remedy}`,
+    `${others.slice(0, MAX_NAMED_CHANGES).join("; ")}${more}; nothing was changed. ${remedy}`,
   );
 }
 

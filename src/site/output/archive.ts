@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock, WallTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import type { Log } from "../../core/base/log.ts";
@@ -119,8 +119,8 @@ function nameFullFile({ clock, random }: ArchivePorts, newest = ""): string {
 
 const FULL_FILE_NAME = /\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-z]{12,32}$/;
 
-/** Reads the time from the name of a full file, ms since the epoch; undefined if it has none. */
-function readTime(path: string): number | undefined {
+/** Reads the time from the name of a full file; undefined if it has none. */
+function readTime(path: string): WallTime | undefined {
   const found = FULL_FILE_NAME.exec(path);
   const time =
     found === null ? Number.NaN : Date.parse(found[0].replace(FULL_FILE_NAME, "$1-$2-$3T$4:$5:$6.$7Z"));

@@ -1,5 +1,6 @@
 import { lstat, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { type Env, findBaseDirectory } from "../../core/config/files.ts";
@@ -59,15 +60,14 @@ export async function listSegments(directory: string, run: string): Promise<Outp
 /**
  * Removes old runs, and the oldest ones if all together are too large.
  * @param age  ms since the last output
- * @param now  wall clock, ms since the epoch
  */
 export async function pruneOutput(
   directory: string,
-  { age, now, most = MAX_DIRECTORY_BYTES }: { age: number; now: number; most?: number },
+  { age, now, most = MAX_DIRECTORY_BYTES }: { age: Millis; now: WallTime; most?: number },
 ): Promise<void> {
   const runs = await readRuns(directory);
   let left = runs.reduce((sum, { bytes }) => sum + bytes, 0);
-  const getOrder = ({ at }: { at: number }) => (at > now + MAX_AHEAD_MS ? 0 : at);
+  const getOrder = ({ at }: { at: WallTime }) => (at > now + MAX_AHEAD_MS ? 0 : at);
   for (const { paths, bytes, at } of runs.sort((a, b) => getOrder(a) - getOrder(b))) {
     if (at >= now - age && left <= most) continue;
     for (const path of paths) await unlink(path).catch(() => {}); // another process has removed it
@@ -76,7 +76,7 @@ export async function pruneOutput(
 }
 
 async function readRuns(directory: string) {
-  const runs = new Map<string, { paths: string[]; bytes: number; at: number }>();
+  const runs = new Map<string, { paths: string[]; bytes: number; at: WallTime }>();
   for (const name of await readdir(directory).catch(() => [])) {
     const run = SEGMENT.exec(name)?.groups?.run;
     const path = join(directory, name);

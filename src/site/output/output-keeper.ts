@@ -1,6 +1,13 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
-import type { Clock } from "../../core/base/clock.ts";
+import {
+  addMs,
+  type Clock,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+} from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
 import { waitAtMost } from "../../core/base/wait.ts";
 import { TAIL_BYTES } from "../../core/protocol/output.ts";
@@ -121,7 +128,7 @@ export class OutputFile {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #lost = 0;
-  #failedAt: number | undefined;
+  #failedAt: MonotonicTime | undefined;
   #writing: Promise<void> | undefined;
 
   constructor(clock: Clock, options: OutputFileOptions) {
@@ -169,7 +176,8 @@ export class OutputFile {
   }
 
   #startWriting(): void {
-    const isPausing = this.#failedAt !== undefined && this.#clock.now() < this.#failedAt + AFTER_FAILURE;
+    const isPausing =
+      this.#failedAt !== undefined && this.#clock.now() < addMs(this.#failedAt, AFTER_FAILURE);
     if (this.#writing !== undefined || isPausing) return;
     this.#writing = this.#writeWaiting().finally(() => {
       this.#writing = undefined;
@@ -251,7 +259,7 @@ export interface OutputStorage {
   /** Most bytes of one run. */
   size: number;
   /** How long output is kept after the end of a run, ms. */
-  age: number;
+  age: Millis;
   masks: readonly RegExp[];
 }
 
@@ -264,7 +272,7 @@ interface OutputKeeperOptions extends OutputStorage {
 
 /** Interval of looks for old runs, ms. */
 const PRUNE_EVERY = 60_000;
-let nextPrune = Number.NEGATIVE_INFINITY;
+let nextPrune = LONG_AGO;
 
 /** Keeps the output of one run: masked, in files, and its end. Never throws, and never delays its caller. */
 export class OutputKeeper {
@@ -307,9 +315,9 @@ export class OutputKeeper {
     await this.#file.close();
     const { directory, age } = this.#options;
     if (this.#clock.now() < nextPrune) return;
-    nextPrune = Number.POSITIVE_INFINITY; // a second look would keep a second thread while the disk does not answer
+    nextPrune = NEVER; // a second look would keep a second thread while the disk does not answer
     await pruneOutput(directory, { age, now: this.#clock.getWallTime() });
-    nextPrune = this.#clock.now() + PRUNE_EVERY;
+    nextPrune = addMs(this.#clock.now(), PRUNE_EVERY);
   }
 
   #keep(bytes: Buffer, descriptor: 1 | 2): void {

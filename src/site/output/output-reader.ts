@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import type { WallTime } from "../../core/base/clock.ts";
 import { listSegments, type OutputSegment } from "./output-directory.ts";
 import { decodeRecords, HEADER_BYTES, type OutputRecord } from "./output-record.ts";
 
@@ -75,12 +76,11 @@ const READ_BYTES = 256 * 1024;
 /**
  * Finds where the wanted part of the kept output begins.
  * @param tail  number of last lines
- * @param since  ms since the epoch
  */
 export async function findOutputStart(
   directory: string,
   run: string,
-  { tail, since = 0 }: { tail?: number | undefined; since?: number | undefined },
+  { tail, since = 0 }: { tail?: number | undefined; since?: WallTime | undefined },
 ): Promise<OutputStart> {
   const [first] = await listSegments(directory, run);
   let start: OutputStart | undefined;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 /**
  * A piece of output in the files and in chunks. `1`, `2`: bytes written to standard output and error. `3`: output is
  * missing here; the data is the number of bytes as text. `4`: the run has ended.
@@ -5,7 +6,7 @@
 export interface OutputRecord {
   kind: 1 | 2 | 3 | 4;
   /** Wall clock, ms since the epoch. */
-  time: number;
+  time: WallTime;
   data: Buffer;
 }
 
@@ -23,7 +24,7 @@ export function encodeRecord({ kind, time, data }: OutputRecord): Buffer {
 }
 
 /** The record that says how many bytes are missing. */
-export function buildLostRecord(bytes: number, time: number): OutputRecord {
+export function buildLostRecord(bytes: number, time: WallTime): OutputRecord {
   return { kind: 3, time, data: Buffer.from(String(bytes)) };
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
+import { addMs, type Clock, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import type { Log } from "../../core/base/log.ts";
 import type { Random } from "../../core/base/random.ts";
@@ -116,7 +116,9 @@ export class OutputServer {
     const now = clock.now();
     const isFirst = (one: ViewerState) => one.run === run || isRunning(one.run);
     const ready = [...this.#viewers.values()]
-      .filter((one) => one.isReady && (isFirst(one) || one.number > 0 || now >= one.seenAt + RUNNER_FIRST_MS))
+      .filter(
+        (one) => one.isReady && (isFirst(one) || one.number > 0 || now >= addMs(one.seenAt, RUNNER_FIRST_MS)),
+      )
       .slice(0, MAX_VIEWERS);
     const most = Math.min(MAX_PIECE_BYTES, Math.floor(MAX_ANSWER_BYTES / ready.length));
     const pieces: [ViewerState, ViewerPiece][] = [];
@@ -185,15 +187,14 @@ const EACH_SECOND = 16 * 1024;
 /** How much one viewer may get. */
 export class OutputBudget {
   #left = AT_ONCE;
-  #at: number;
+  #at: MonotonicTime;
 
-  /** @param now  reading of the clock, ms */
-  constructor(now: number) {
+  constructor(now: MonotonicTime) {
     this.#at = now;
   }
 
-  getLeft(now: number): number {
-    this.#left = Math.min(AT_ONCE, this.#left + ((now - this.#at) / 1_000) * EACH_SECOND);
+  getLeft(now: MonotonicTime): number {
+    this.#left = Math.min(AT_ONCE, this.#left + (subtractTime(now, this.#at) / 1_000) * EACH_SECOND);
     this.#at = now;
     return this.#left;
   }
@@ -219,8 +220,8 @@ class ViewerState {
   readonly kv: KeyValue;
   readonly run: string;
   readonly viewer: string;
-  /** Reading of the clock when the request was first seen, ms. */
-  readonly seenAt: number;
+  /** When the request was first seen. */
+  readonly seenAt: MonotonicTime;
   request: OutputRequest;
   /** Number of the last chunk written. */
   number = 0;
@@ -236,7 +237,7 @@ class ViewerState {
   constructor(
     directory: string,
     of: { kv: KeyValue; run: string; viewer: string; request: OutputRequest },
-    now: number,
+    now: MonotonicTime,
   ) {
     this.kv = of.kv;
     this.run = of.run;
@@ -263,12 +264,12 @@ class ViewerState {
    * @param isRunning  whether more output may come
    * @returns undefined if there is nothing new; the first piece is never undefined
    */
-  async readPiece(most: number, isRunning: boolean, now: number): Promise<ViewerPiece | undefined> {
+  async readPiece(most: number, isRunning: boolean, now: MonotonicTime): Promise<ViewerPiece | undefined> {
     this.#pending ??= await this.#readNext(most, isRunning, now);
     return this.#pending;
   }
 
-  async #readNext(most: number, isRunning: boolean, now: number): Promise<ViewerPiece | undefined> {
+  async #readNext(most: number, isRunning: boolean, now: MonotonicTime): Promise<ViewerPiece | undefined> {
     this.#start ??= await findOutputStart(this.#directory, this.run, this.request);
     const { position, cut } = this.#start;
     const limit = Math.floor(Math.min(most, this.#budget.getLeft(now)));

@@ -1,3 +1,4 @@
+import { addMs, subtractTime } from "../../core/base/clock.ts";
 import { generateRunId, generateSessionId } from "../../core/base/ids.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { grantOnce } from "../../core/etcd/session/session.ts";
@@ -94,17 +95,17 @@ async function waitForChunk(
   signal: AbortSignal,
 ): Promise<OutputChunk | undefined> {
   const range = { key: ports.keys.outputChunk(viewer) };
-  let until = ports.clock.now() + FIRST_ANSWER;
+  let until = addMs(ports.clock.now(), FIRST_ANSWER);
   for (let looks = 0; ; ) {
     const { kvs, revision } = await readWithRetries(ports, range, signal);
     const chunk = parseOutputChunk(kvs[0]?.value);
     if (chunk !== undefined && chunk.number > read) return chunk;
-    const left = until - ports.clock.now();
+    const left = subtractTime(until, ports.clock.now());
     if (left <= 0) {
       // The last answer may be under way when the run has ended.
       looks = (await isRunning()) ? 0 : looks + 1;
       if (read === 0 || looks > 1) return undefined;
-      until = ports.clock.now() + LOOK_EVERY;
+      until = addMs(ports.clock.now(), LOOK_EVERY);
     } else await waitForChange(ports, { ranges: [range], from: revision + 1n }, left, signal);
   }
 }

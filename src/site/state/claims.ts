@@ -1,3 +1,4 @@
+import type { Seconds, WallTime } from "../../core/base/clock.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -26,7 +27,7 @@ interface LostTask {
   /** The schedule's id. */
   id: string;
   /** Time to live of the session, s. */
-  ttl: number;
+  ttl: Seconds;
 }
 
 /** Returns the claims of a snapshot, and the tasks of workers, by run id. Claims come first. */
@@ -141,8 +142,8 @@ export function formatExecutionOwner({ value, key }: Execution): string {
   return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
 }
 
-/** Returns when a run was granted, or else enqueued, ms since the epoch. */
-export function getHeldSince(ticket: Ticket): number;
+/** Returns when a run was granted, or else enqueued. */
+export function getHeldSince(ticket: Ticket): WallTime;
 export function getHeldSince(ticket: Ticket | undefined): number | undefined;
 export function getHeldSince(ticket: Ticket | undefined): number | undefined {
   return ticket?.grantedAt ?? ticket?.enqueuedAt;

@@ -1,3 +1,4 @@
+import type { Millis } from "../../core/base/clock.ts";
 import { formatDuration, MINUTE_MS } from "../../core/base/duration.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { CRON_MACROS } from "../../schedule/cron/cron.ts";
@@ -377,7 +378,7 @@ function findInterval(starts: readonly number[]): number {
   return starts.slice(1).reduce((least, at, index) => Math.min(least, at - (starts[index] ?? at)), Infinity);
 }
 
-function floorToMinute(ms: number): number {
+function floorToMinute(ms: Millis): number {
   return Number.isFinite(ms) ? Math.floor(ms / MINUTE_MS) * MINUTE_MS : MAX_SUGGESTED_JITTER_MS;
 }
 

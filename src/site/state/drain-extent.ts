@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
 import { createHostGroupLookup, listGroupHosts } from "../../core/fleet/groups.ts";
@@ -44,9 +45,13 @@ type ExtentSnapshot = Pick<Snapshot, "queues" | "executions" | "groups" | "drain
 
 /**
  * Computes which runs and hosts a drain affects. Runs are in the order of claims.
- * @param wall  wall clock, ms since the epoch. Other active drains also decide which waiters keep their queue entries
+ * @param wall  Other active drains also decide which waiters keep their queue entries
  */
-export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): DrainExtent {
+export function computeDrainExtent(
+  snapshot: ExtentSnapshot,
+  target: DrainTarget,
+  wall: WallTime,
+): DrainExtent {
   const others = [...snapshot.drains.values()].filter(
     (drain) => !hasEnded(drain, wall) && !isSameTarget(drain, target),
   );
@@ -69,7 +74,7 @@ export function findDrainsOfTarget(snapshot: Snapshot, target: DrainTarget): Dra
 }
 
 /** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
-export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
+export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: WallTime): Drain[] {
   const groups = buildGroupMembers(snapshot);
   const hosts = listHostsInScope(snapshot, target);
   const reaches = [
@@ -192,12 +197,12 @@ const FATES: Record<WaiterFate, string> = {
 
 /**
  * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ * @param wall  undefined leaves out ages and counts, which change as time passes
  */
 export function formatDrainExtent(
   { holders, waiters, hosts }: DrainExtent,
   target: DrainTarget,
-  wall: number | undefined,
+  wall: WallTime | undefined,
 ): string[] {
   return [
     ...(target.scope === "group"
@@ -229,8 +234,8 @@ export function formatDrainWithEnd(drain: Drain): string {
     : `${formatDrainLine(drain)} (until ${formatInstantSeconds(drain.until)})`;
 }
 
-/** Formats an instant to the second. @param wall  ms since the epoch; other programs may have stored any number */
-export function formatInstantSeconds(wall: number): string {
+/** Formats an instant to the second. @param wall  other programs may have stored any number */
+export function formatInstantSeconds(wall: WallTime): string {
   if (!(Math.abs(wall) <= 8.64e15)) return "some time";
   return `${new Date(wall).toISOString().slice(0, -5)}Z`;
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { collectTexts } from "../../core/base/text.ts";
@@ -36,12 +37,12 @@ interface UpcomingClaim {
 
 /**
  * Computes what happens if these runs lose their claims now.
- * @param wall  wall clock, ms since the epoch. Expired drains have no effect
+ * @param wall  Expired drains have no effect
  */
 export function previewEviction(
   snapshot: Snapshot,
   runs: ReadonlySet<string>,
-  wall: number,
+  wall: WallTime,
 ): EvictionPreview {
   const claims = buildClaims(snapshot);
   const evicted = [...runs].flatMap((run) => claims.get(run) ?? []);
@@ -116,11 +117,11 @@ export const SHOWN_LINES = 8;
 
 /**
  * Formats the effect of an eviction as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ * @param wall  undefined leaves out ages and counts, which change as time passes
  */
 export function formatEvictionPreview(
   { evicted, freed, next }: EvictionPreview,
-  wall: number | undefined,
+  wall: WallTime | undefined,
 ): string[] {
   const units = freed
     .filter(({ kind }) => kind === "resource")
@@ -138,7 +139,7 @@ export function formatEvictionPreview(
 export function formatLimitedList<T>(
   word: string,
   things: readonly T[],
-  wall: number | undefined,
+  wall: WallTime | undefined,
   line: (thing: T) => string,
   width = 5,
 ): string[] {
@@ -150,7 +151,7 @@ export function formatLimitedList<T>(
 }
 
 /** Formats one run: its owner, its command, its queue entries and their age, without the age if `wall` is undefined. */
-export function formatClaimLine(claim: Claim, wall: number | undefined): string {
+export function formatClaimLine(claim: Claim, wall: WallTime | undefined): string {
   const [first] = claim.entries;
   if (first === undefined) return formatClaimOwner(claim);
   const { ticket } = first.entry;
@@ -166,13 +167,13 @@ function formatClaimEntry({ queue, entry }: ClaimEntry): string {
   return `${units}${queue.name}${words.length > 0 ? ` (${words.join(", ")})` : ""}`;
 }
 
-function formatSince({ ticket }: QueueEntry, wall: number | undefined): string {
+function formatSince({ ticket }: QueueEntry, wall: WallTime | undefined): string {
   const since = getHeldSince(ticket);
   if (since === undefined || wall === undefined) return "";
   return `, for ${formatDuration(Math.max(0, Math.floor((wall - since) / 1000) * 1000))}`;
 }
 
-function formatUpcoming({ claim, drains }: UpcomingClaim, wall: number | undefined): string {
+function formatUpcoming({ claim, drains }: UpcomingClaim, wall: WallTime | undefined): string {
   const [drain] = drains;
   const stopped = drain && `; but ${formatDrainLine(drain)}`;
   return `${formatClaimLine(claim, wall)}${stopped ?? ""}`;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
 import { admit, isHolding, sumHeldUnits } from "../../core/protocol/admission.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -71,8 +72,8 @@ export interface Explanation {
   estimate: WaitEstimate | undefined;
 }
 
-/** Explains why a run waits. @param wall  wall clock, ms since the epoch */
-export function explain(snapshot: Snapshot, claim: Claim, wall: number): Explanation {
+/** Explains why a run waits. */
+export function explain(snapshot: Snapshot, claim: Claim, wall: WallTime): Explanation {
   const own = explainOne(snapshot, claim, wall);
   const first = findFirstInQueue(snapshot, own);
   if (first === undefined) return own;
@@ -81,7 +82,7 @@ export function explain(snapshot: Snapshot, claim: Claim, wall: number): Explana
   return { ...own, first: before, ...(isStopped && { estimate: undefined }) };
 }
 
-function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: number): Explanation {
+function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: WallTime): Explanation {
   const isLock = ({ queue }: ClaimEntry) => queue.kind === "lock";
   const claim = {
     run,
@@ -175,13 +176,12 @@ const MIN_PAST_RUNS = 3;
  * waiter ahead; those that share the lock count together. Undefined if the history is too short, or if the wait does not
  * depend on the holder: the first ticket cannot be read, or it is admitted to the lock and waits elsewhere.
  * @param ahead    entries ahead in the queue of the lock, nearest first
- * @param wall     wall clock, ms since the epoch
  * @param isShared  whether the waiting run shares the lock
  */
 export function estimateWait(
   ahead: readonly QueueEntry[],
   history: readonly PastRun[],
-  wall: number,
+  wall: WallTime,
   isShared = false,
 ): WaitEstimate | undefined {
   const usual = computeTypicalHeld(history);
@@ -215,7 +215,7 @@ function countTurns(ahead: readonly QueueEntry[], isShared: boolean): number {
 function estimateRemaining(
   { ticket }: QueueEntry,
   history: readonly PastRun[],
-  wall: number,
+  wall: WallTime,
 ): DurationSpread | undefined {
   if (ticket === undefined) return { p50: 0, p95: 0 };
   if (ticket.state === "grace") {
@@ -232,7 +232,7 @@ export type SessionLivenessMap = ReadonlyMap<bigint, SessionLiveness | null>;
 /** What texts about runs need besides the snapshot. */
 export interface ExplainContext {
   /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
   sessions: SessionLivenessMap;
 }
 
@@ -259,7 +259,7 @@ export function formatExplanation(explanation: Explanation, context: ExplainCont
 }
 
 /** Formats the owner of the claim, and what it holds or waits for. */
-function formatSubject({ claim, state, obstacles }: Explanation, wall: number): string {
+function formatSubject({ claim, state, obstacles }: Explanation, wall: WallTime): string {
   const ticket = findClaimTicket(claim);
   const words = [ticket?.command, ticket?.label].filter(Boolean).join(", ");
   const who = `${formatClaimOwner(claim)}${words === "" ? "" : ` (${words})`}`;
@@ -328,7 +328,7 @@ function formatLockObstacle(
   return `${formatBlocker(chief, own, wall)}${formatDoubt(chief, sessions)}${sharing}${more}`;
 }
 
-function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: number): string {
+function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: WallTime): string {
   const { ticket } = chief;
   if (ticket === undefined) return `the unreadable ticket ${chief.key} is first`;
   if (ticket.state === "grace")
@@ -377,7 +377,7 @@ function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context
 }
 
 /** Formats what blocks the first run in the queue, because it also blocks all runs behind it. */
-function formatFirstInQueue(first: Explanation | undefined, wall: number): string[] {
+function formatFirstInQueue(first: Explanation | undefined, wall: WallTime): string[] {
   if (first === undefined || first.state === "malformed") return [];
   const lacks = first.obstacles.filter(({ missing }) => missing > 0);
   return [
@@ -418,11 +418,11 @@ function formatOwnDoubt({ entries }: Claim, sessions: SessionLivenessMap): strin
   return doubts.slice(0, 1).map(({ verdict, text }) => `  its own runner is ${verdict}: ${text}`);
 }
 
-function formatReset({ by, at, why }: ResetRequest, wall: number): string {
+function formatReset({ by, at, why }: ResetRequest, wall: WallTime): string {
   return `it was asked to end by ${by}, ${formatBriefDuration(wall - at)} ago${formatReason(why)}`;
 }
 
-function formatDrainCause(drain: Drain, wall: number): string {
+function formatDrainCause(drain: Drain, wall: WallTime): string {
   const since = drain.at > 0 ? ` ${formatBriefDuration(wall - drain.at)} ago` : "";
   const ends = drain.until === undefined ? "" : `; that ends in ${formatBriefDuration(drain.until - wall)}`;
   return `${describeDrainTarget(drain)} was drained by ${drain.by}${since}${formatReason(drain.why)}${ends}`;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, getPause, isPaused } from "../../schedule/definition.ts";
@@ -18,10 +19,10 @@ export interface RecordedSchedule {
   runs: readonly OccurrenceOutcome[];
 }
 
-/** A span of time, in ms since the epoch: from `from`, and before `until`. */
+/** A span of time: from `from`, and before `until`. */
 export interface TimeSpan {
-  from: number;
-  until: number;
+  from: WallTime;
+  until: WallTime;
 }
 
 /** Units of a resource that each run of a schedule holds. */

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import {
@@ -34,12 +35,11 @@ type ImpactRule = (claim: Claim, ticket: Ticket) => ImpactVerdict | undefined;
 /**
  * Computes the effect of configuration changes on current runs.
  * @param snapshot  with locks, resources, configuration, drains and hosts
- * @param wall      wall clock, ms since the epoch
  */
 export function computeConfigImpact(
   snapshot: Snapshot,
   changes: readonly ConfigChange[],
-  wall: number,
+  wall: WallTime,
 ): ConfigImpact {
   const before = buildGroupMembers(snapshot);
   const after = applyGroupChanges(before, changes);
@@ -192,9 +192,9 @@ function listUnknownMembers({ hosts }: Snapshot, after: Groups, changes: readonl
 
 /**
  * Formats the runs that a configuration change affects as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ * @param wall  undefined leaves out ages and counts, which change as time passes
  */
-export function formatAffectedRuns(affected: readonly AffectedRun[], wall: number | undefined): string[] {
+export function formatAffectedRuns(affected: readonly AffectedRun[], wall: WallTime | undefined): string[] {
   return FATES.flatMap((fate) => {
     const those = affected.filter((affectedRun) => affectedRun.fate === fate);
     const word = { ended: "ends", leaves: "evicts", perhaps: "may evict" }[fate];
@@ -250,8 +250,8 @@ interface DrainImpact {
 /** Maximum number of hosts listed by name. */
 const MOST_DRAINED = 3;
 
-/** Computes the effect of group changes. @param wall  ms since the epoch; expired drains have no effect */
-function computeDrainImpact(snapshot: Snapshot, before: Groups, after: Groups, wall: number): DrainImpact {
+/** Computes the effect of group changes. @param wall  expired drains have no effect */
+function computeDrainImpact(snapshot: Snapshot, before: Groups, after: Groups, wall: WallTime): DrainImpact {
   const drains = [...snapshot.drains.values()].filter((one) => one.scope === "group" && !hasEnded(one, wall));
   const shifts = drains.map((drain) => {
     const [was, is] = [buildHostSet(before, drain.name), buildHostSet(after, drain.name)];

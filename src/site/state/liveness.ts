@@ -1,3 +1,4 @@
+import type { Millis, Seconds, WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
 import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";
@@ -6,7 +7,7 @@ import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";
  * State of a session in etcd: seconds left and time to live (whole seconds). `isShared`: an agent uses it for many runs.
  * Undefined if the session is gone.
  */
-export type SessionLiveness = { left: number; ttl: number; isShared?: boolean } | undefined;
+export type SessionLiveness = { left: Seconds; ttl: Seconds; isShared?: boolean } | undefined;
 
 /**
  * Whether a runner is alive. `alive`: it renewed its session in time. `quiet`: the renewal is late, so the runner is
@@ -21,7 +22,7 @@ export interface RunnerLiveness {
   /** Text for people: `its session was renewed 3s ago`. */
   text: string;
   /** Whole seconds until the session ends without a renewal. */
-  left: number | undefined;
+  left: Seconds | undefined;
 }
 
 /** Share of the time to live after which a renewal is late. Runners renew after every sixth of it. */
@@ -53,14 +54,13 @@ export function isSessionRenewed({ verdict }: Pick<RunnerLiveness, "verdict">): 
 /**
  * Returns the age of a host record, ms; undefined without a record. Hosts write the record at intervals of
  * `HOST_RECORD_INTERVAL`, so the age of a live host may be that high.
- * @param wall  wall clock, ms since the epoch
  */
-export function computeSeenAgo(record: HostRecord | undefined, wall: number): number | undefined {
+export function computeSeenAgo(record: HostRecord | undefined, wall: WallTime): number | undefined {
   return record === undefined || record.seenAt <= 0 ? undefined : Math.max(0, wall - record.seenAt);
 }
 
 /** Formats when a host was last seen. A record younger than one interval may mean that the host is active now. */
-export function formatSeen(record: HostRecord | undefined, wall: number): string {
+export function formatSeen(record: HostRecord | undefined, wall: WallTime): string {
   const ago = computeSeenAgo(record, wall);
   if (ago === undefined) return "never";
   return ago <= HOST_RECORD_INTERVAL
@@ -69,7 +69,7 @@ export function formatSeen(record: HostRecord | undefined, wall: number): string
 }
 
 /** Whether a host was seen within a time. @param within  ms; one `HOST_RECORD_INTERVAL` is added to it */
-export function isSeenWithin(record: HostRecord | undefined, within: number, wall: number): boolean {
+export function isSeenWithin(record: HostRecord | undefined, within: Millis, wall: WallTime): boolean {
   const ago = computeSeenAgo(record, wall);
   return ago !== undefined && ago <= within + HOST_RECORD_INTERVAL;
 }
@@ -84,7 +84,7 @@ export function isSeenWithin(record: HostRecord | undefined, within: number, wal
 export function judgeHostLiveness(
   record: HostRecord | undefined,
   runners: readonly RunnerLiveness[],
-  wall: number,
+  wall: WallTime,
   what = "runners",
 ): Pick<RunnerLiveness, "verdict" | "text"> {
   const countVerdict = (verdict: LivenessVerdict) => runners.filter((one) => one.verdict === verdict).length;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import type { DueState, OpenOccurrence } from "../../schedule/state/due.ts";
 import { listStates, type ShownDue } from "../../schedule/state/host-states.ts";
@@ -8,14 +9,14 @@ import type { Execution } from "./snapshot.ts";
 export interface MissedRuns {
   /** The host, if the schedule runs on every host. */
   host: string | undefined;
-  /** When the first one was due, ms since the epoch. */
-  since: number;
+  /** When the first one was due. */
+  since: WallTime;
   count: number;
   /** The rest of a sentence: `were skipped: load 0.5 < 0.1 does not hold`. */
   why: string;
-  /** When they begin and cease to count, ms since the epoch. */
-  from: number;
-  until: number;
+  /** When they begin and cease to count. */
+  from: WallTime;
+  until: WallTime;
 }
 
 /** A start that goes on for longer has its leases: it waits for them for a minute, ms. */
@@ -31,14 +32,13 @@ interface DueSchedule {
 /**
  * Finds what a schedule owes: what was due longer ago than a late run may be, or will never run any more. A pause, and a day that
  * calendars exclude, owe nothing. This decides for listings, problems and checks whether a schedule that seems to wait is healthy.
- * @param wall  ms since the epoch
  */
-export function findMissedRuns(schedule: DueSchedule, wall: number): MissedRuns[] {
+export function findMissedRuns(schedule: DueSchedule, wall: WallTime): MissedRuns[] {
   return listMissedRuns(schedule, wall).filter(({ from, until }) => from <= wall && wall < until);
 }
 
-/** Lists the instants at which `findMissedRuns` changes without a change in etcd, ms since the epoch. */
-export function listMissedTimes(schedule: DueSchedule, wall: number): number[] {
+/** Lists the instants at which `findMissedRuns` changes without a change in etcd. */
+export function listMissedTimes(schedule: DueSchedule, wall: WallTime): number[] {
   return listMissedRuns(schedule, wall).flatMap(({ from, until }) => [from, until]);
 }
 
@@ -47,7 +47,7 @@ export function formatMissedRuns({ host, count, why }: MissedRuns): string {
   return `${count === 1 ? "an occurrence" : `${count} occurrences`}${host === undefined ? "" : ` on ${host}`} ${why}`;
 }
 
-function listMissedRuns({ definition, due, executions }: DueSchedule, wall: number): MissedRuns[] {
+function listMissedRuns({ definition, due, executions }: DueSchedule, wall: WallTime): MissedRuns[] {
   if (definition === undefined || isPaused(definition, due, wall)) return [];
   return listStates(due).flatMap(([host, state]) => {
     const own = executions.filter(({ value }) => host === undefined || value?.host === host);

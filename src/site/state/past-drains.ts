@@ -1,15 +1,16 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import { type Drain, type DrainTarget, hasEnded, isSameTarget } from "../../core/protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A drain that is active, or that was. Instants in ms since the epoch. */
+/** A drain that is active, or that was. */
 export interface PastDrain extends DrainTarget {
   by: string;
-  from: number;
+  from: WallTime;
   /** Undefined if it goes on, or if its end is not recorded. */
-  until?: number;
+  until?: WallTime;
   /** How it ended. `unknown`: it is gone, and no record says since when. */
   end: "active" | "lifted" | "expired" | "unknown";
 }
@@ -20,9 +21,9 @@ type DrainRecords = Pick<Snapshot, "audit" | "drains">;
 /**
  * Lists the drains that are stored, and those that the actions of operators say were set and ended. A drain that was set
  * again before it ended is one drain.
- * @param wall  ms since the epoch. Later actions do not count
+ * @param wall  Later actions do not count
  */
-export function listPastDrains({ audit, drains }: DrainRecords, wall: number): PastDrain[] {
+export function listPastDrains({ audit, drains }: DrainRecords, wall: WallTime): PastDrain[] {
   const byTarget = new Map<string, AuditRecord[]>();
   for (const record of audit.values()) {
     if (record.at > wall || (record.action !== "drain" && record.action !== "undrain")) continue;
@@ -58,10 +59,10 @@ function parseAuditTarget(text: string): DrainTarget | undefined {
 }
 
 /** Pairs the drains of one target with what ended them. A drain without an end is the last one. */
-function pairRecords(target: DrainTarget, records: readonly AuditRecord[], wall: number): PastDrain[] {
+function pairRecords(target: DrainTarget, records: readonly AuditRecord[], wall: WallTime): PastDrain[] {
   const found: PastDrain[] = [];
-  let open: { from: number; by: string; until: number } | undefined;
-  const close = (at: number) => {
+  let open: { from: WallTime; by: string; until: WallTime } | undefined;
+  const close = (at: WallTime) => {
     if (open === undefined) return;
     const { from, by, until } = open;
     if (Number.isFinite(until) && until <= at) found.push({ ...target, by, from, until, end: "expired" });
@@ -87,7 +88,7 @@ function findPlannedEnd({ at, outcome }: AuditRecord): number {
 }
 
 /** Converts a stored drain. It began earlier if it was set again since. */
-function toActiveDrain(drain: Drain, recorded: readonly PastDrain[], wall: number): PastDrain {
+function toActiveDrain(drain: Drain, recorded: readonly PastDrain[], wall: WallTime): PastDrain {
   const { scope, name, by, at, until } = drain;
   const first = recorded.find((one) => isRecordOf(one, drain));
   const from = Math.min(at, first?.from ?? at);

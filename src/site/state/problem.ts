@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { NamedQueue, Snapshot } from "./snapshot.ts";
 import type { Remedy } from "./subject.ts";
 
@@ -102,10 +103,10 @@ export const THRESHOLDS = {
   host: 86_400_000,
 } as const;
 
-/** Inputs for the problem checks. `wall`: wall clock, ms since the epoch. */
+/** Inputs for the problem checks. */
 export interface ProblemInputs {
   snapshot: Snapshot;
-  wall: number;
+  wall: WallTime;
 }
 
 /** Formats a queue as `lock invoices`. */

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
 import type { Queue } from "../../core/protocol/ticket.ts";
@@ -15,9 +16,9 @@ export interface PastUse {
   command?: string;
   units: number;
   /** When it began to wait; for a run with a lock too, for both. */
-  enqueuedAt: number;
-  grantedAt: number;
-  endedAt: number;
+  enqueuedAt: WallTime;
+  grantedAt: WallTime;
+  endedAt: WallTime;
   /** Exit code or result. */
   result: string;
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
@@ -112,10 +113,10 @@ export interface QueueTally {
   used: number;
   holders: number;
   waiting: number;
-  /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
-  since: number | undefined;
+  /** When the longest wait began; undefined if no ticket states it. */
+  since: WallTime | undefined;
   /** The same for the longest hold. */
-  heldSince: number | undefined;
+  heldSince: WallTime | undefined;
   /** As the first readable ticket states. */
   total: number | undefined;
   /** Canonical host names of its tickets; empty for a lock. */
@@ -321,7 +322,7 @@ export interface TemplateShare extends HostResource {
   used: number;
   waiting: number;
   /** When the longest wait began, ms since the epoch. */
-  since: number | undefined;
+  since: WallTime | undefined;
 }
 
 /** Lists what a template defines on each host, by host. @param findTally  finds the tally of the queue of a resource */

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
 
 /**
@@ -52,9 +53,13 @@ export interface LockStatistics {
 /**
  * Computes the statistics of one lock.
  * @param runs  newest first, as in the history
- * @param wall  wall clock, ms since the epoch: the span of `busy` ends there
+ * @param wall  the span of `busy` ends there
  */
-export function computeLockStatistics(lock: string, runs: readonly PastRun[], wall: number): LockStatistics {
+export function computeLockStatistics(
+  lock: string,
+  runs: readonly PastRun[],
+  wall: WallTime,
+): LockStatistics {
   return {
     lock,
     runs: runs.length,
@@ -67,7 +72,7 @@ export function computeLockStatistics(lock: string, runs: readonly PastRun[], wa
 }
 
 /** Computes the busy share, limited to 0 … 1, because the clocks of hosts differ. */
-function computeBusyShare(runs: readonly PastRun[], wall: number): number | undefined {
+function computeBusyShare(runs: readonly PastRun[], wall: WallTime): number | undefined {
   const first = runs.reduce((least, { grantedAt }) => Math.min(least, grantedAt), Infinity);
   const span = wall - first;
   if (!(span > 0)) return undefined;

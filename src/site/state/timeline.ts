@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatInstant, formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
@@ -15,10 +16,10 @@ import { buildHostReach } from "./view-context.ts";
 /** What a run or a drain did for a while. */
 export interface TimelineInterval {
   kind: "wait" | "hold" | "drain";
-  /** ms since the epoch, not cut to the span. */
-  from: number;
+  /** Not cut to the span. */
+  from: WallTime;
   /** Undefined if it goes on. */
-  until?: number;
+  until?: WallTime;
   /** The run's id, or the operator who set the drain. */
   owner: string;
   /** Units of a resource. */
@@ -99,7 +100,7 @@ function isWithin({ from, until = Infinity }: TimelineInterval, span: TimeSpan):
 
 /** Builds the interval of a hold, and that of the wait before it. @param own  what both have; `end`: what only the hold has */
 function buildIntervals(
-  { enqueuedAt, grantedAt }: { enqueuedAt: number; grantedAt: number },
+  { enqueuedAt, grantedAt }: { enqueuedAt: WallTime; grantedAt: WallTime },
   own: Pick<TimelineInterval, "owner" | "host" | "pid" | "command" | "units">,
   { until, ...end }: Pick<TimelineInterval, "until" | "result"> = {},
 ): TimelineInterval[] {
@@ -183,11 +184,11 @@ export interface RunBar {
   pid?: number;
   command?: string;
   /** When it began to wait; undefined if it did not wait. */
-  waitedFrom?: number;
+  waitedFrom?: WallTime;
   /** Since when it held; undefined if it waits, or ended without. */
-  from?: number;
+  from?: WallTime;
   /** Undefined if it goes on. */
-  until?: number;
+  until?: WallTime;
   /** Exit code or result of an ended run. */
   result?: string;
 }

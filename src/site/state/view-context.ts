@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import { createHostGroupLookup } from "../../core/fleet/groups.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
@@ -8,8 +9,7 @@ import { buildGroupMembers, type Collection, type Snapshot } from "./snapshot.ts
 
 /** Data from small collections that views need in addition to queues. It is read before the queues. */
 export interface ViewContext {
-  /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
   /** Drains that have not ended. */
   drains: readonly Drain[];
   /** Members by group. */
@@ -23,8 +23,8 @@ export interface ViewContext {
 /** The collections of a ViewContext. */
 export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
-/** Builds the context for views from a snapshot. @param wall  wall clock, ms since the epoch */
-export function buildViewContext(snapshot: Snapshot, wall: number): ViewContext {
+/** Builds the context for views from a snapshot. */
+export function buildViewContext(snapshot: Snapshot, wall: WallTime): ViewContext {
   return {
     wall,
     drains: [...snapshot.drains.values()].filter((drain) => !hasEnded(drain, wall)),

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";
 import { admit, isHolding } from "../../core/protocol/admission.ts";
@@ -70,7 +71,7 @@ export function computeResetEffect(snapshot: Snapshot, evicted: readonly Claim[]
 export function computeDrainEffect(
   snapshot: Snapshot,
   target: DrainTarget,
-  { by, wall }: { by: string; wall: number },
+  { by, wall }: { by: string; wall: WallTime },
 ): DirectEffect {
   const { holders, waiters } = computeDrainExtent(snapshot, target, wall);
   const leaves = waiters.flatMap(({ claim, fate }): LeavingClaim[] => {
@@ -88,7 +89,7 @@ export function computeDrainEffect(
 export function computeTotalEffect(
   snapshot: Snapshot,
   { resource, total }: { resource: string; total: number },
-  wall: number,
+  wall: WallTime,
 ): DirectEffect {
   const stored = snapshot.resources.get(resource);
   const config = { ...stored?.value, total: String(total) };
@@ -116,7 +117,7 @@ function removeLeaving(snapshot: Snapshot, leaves: readonly LeavingClaim[]): Sna
 export function predictChange(
   snapshot: Snapshot,
   { after, ends, leaves, queueIds }: DirectEffect,
-  wall: number,
+  wall: WallTime,
 ): WhatIfReport {
   const { grants, blocked } = computeGrantOrder(after, queueIds, wall);
   const before = new Map(
@@ -138,7 +139,7 @@ export function predictChange(
 function estimateGrant(
   after: Snapshot,
   { claim, round }: PlannedGrant,
-  wall: number,
+  wall: WallTime,
 ): ComparedGrant["expected"] {
   const [only, ...others] = claim.entries;
   if (round === 0 || only === undefined || others.length > 0 || only.queue.kind !== "lock") return undefined;
@@ -153,8 +154,8 @@ function listQueueIds(claims: readonly Claim[]): Set<string> {
   return new Set(claims.flatMap(({ entries }) => entries.map(({ queue }) => getQueueId(queue))));
 }
 
-/** Formats the effects of a change, a line for each run. Not cleaned. @param wall  wall clock, ms since the epoch */
-export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: number): string[] {
+/** Formats the effects of a change, a line for each run. Not cleaned. */
+export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: WallTime): string[] {
   const lines = [
     ...formatLimitedList("ends", ends, wall, (claim) => formatClaimLine(claim, wall)),
     ...formatLimitedList(
@@ -172,7 +173,7 @@ export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wa
   return lines.length === 0 ? ["no run would end, leave or be granted"] : lines;
 }
 
-function formatGrant({ claim, round, before, expected }: ComparedGrant, wall: number): string {
+function formatGrant({ claim, round, before, expected }: ComparedGrant, wall: WallTime): string {
   const change = before === round ? "" : `; without the change: ${formatRound(before)}`;
   const when =
     expected === undefined
@@ -204,10 +205,9 @@ export function canPredictGrants({ queues }: Pick<Snapshot, "queues">): boolean 
 
 /**
  * Formats in one line which runs are granted after a change, in this order. Not cleaned.
- * @param wall  wall clock, ms since the epoch
  * @returns undefined if nobody waits in the queues of the change
  */
-export function formatNextGrants({ after, queueIds }: DirectEffect, wall: number): string | undefined {
+export function formatNextGrants({ after, queueIds }: DirectEffect, wall: WallTime): string | undefined {
   const { grants, blocked } = computeGrantOrder(after, queueIds, wall, MAX_NAMED_RUNS + 1);
   if (grants.length === 0 && blocked.length === 0) return undefined;
   if (grants.length === 0) return "then granted: none of the waiting runs";
@@ -235,13 +235,13 @@ interface BlockedClaim {
  * Computes the order in which the runs in some queues are granted, if no run joins or leaves. Each decision is that of
  * the protocol, `admit`. What waiting runs will claim later (the leases of runs behind a lock) is not known.
  * @param queueIds  as of `buildQueueId`. Other queues stay as they are
- * @param wall  wall clock, ms since the epoch. Expired drains have no effect
+ * @param wall  Expired drains have no effect
  * @param most  ends the computation after the round with this grant; the runs that are left then count as blocked
  */
 export function computeGrantOrder(
   snapshot: Snapshot,
   queueIds: ReadonlySet<string>,
-  wall: number,
+  wall: WallTime,
   most = Infinity,
 ): { grants: readonly PlannedGrant[]; blocked: readonly BlockedClaim[] } {
   const planned = new PlannedQueues(snapshot, queueIds, wall);
@@ -272,7 +272,7 @@ class PlannedQueues {
   /** The runs that each queue admits. */
   readonly #admitted = new Map<string, ReadonlySet<string>>();
 
-  constructor(snapshot: Snapshot, queueIds: ReadonlySet<string>, wall: number) {
+  constructor(snapshot: Snapshot, queueIds: ReadonlySet<string>, wall: WallTime) {
     this.#snapshot = snapshot;
     this.#viewContext = buildViewContext(snapshot, wall);
     this.#queues = new Map(snapshot.queues);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { formatInstant } from "../../core/base/duration.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { listHostGroups } from "../../core/fleet/groups.ts";
@@ -14,10 +15,10 @@ import { findCommandLocks, listPlainLeases, type RecordedSchedule } from "./fore
 import { listPastDrains, type PastDrain } from "./past-drains.ts";
 import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
 
-/** A reason, or a fact that helps to find it. Instants in ms since the epoch. */
+/** A reason, or a fact that helps to find it. */
 export interface PastReason {
   kind: "plan" | "outcome" | "running" | "pause" | "drain" | "action" | "run" | "unknown";
-  at: number;
+  at: WallTime;
   /** A sentence. Not cleaned. */
   text: string;
 }
@@ -41,7 +42,7 @@ const ACTIONS_BEFORE = 3_600_000;
  */
 export function explainScheduleAt(
   schedule: RecordedSchedule,
-  at: number,
+  at: WallTime,
   records: OperatorRecords,
 ): PastReason[] {
   const { id, definition, runs, calendars = NO_CALENDARS } = schedule;
@@ -83,10 +84,10 @@ export function findMainReason(reasons: readonly PastReason[]): PastReason | und
   return DECISIVE_KINDS.flatMap((kind) => reasons.find((one) => one.kind === kind) ?? [])[0];
 }
 
-/** Returns when a schedule last should have started; undefined if it never should. @param now  ms since the epoch */
+/** Returns when a schedule last should have started; undefined if it never should. */
 export function findLastExpected(
   { id, definition, calendars = NO_CALENDARS }: Omit<RecordedSchedule, "runs" | "due">,
-  now: number,
+  now: WallTime,
 ): number | undefined {
   if (findCalendarFault(definition, calendars) !== undefined) return undefined;
   return createTiming(id, definition, calendars).findUntil(now);
@@ -94,8 +95,8 @@ export function findLastExpected(
 
 function explainPlan(
   { id, definition }: RecordedSchedule,
-  planned: number | undefined,
-  at: number,
+  planned: WallTime | undefined,
+  at: WallTime,
 ): PastReason {
   const text =
     planned === undefined
@@ -116,8 +117,8 @@ function explainOutcome({ result, startedAt, endedAt, reason, code, host }: Occu
 /** Explains an occurrence without an outcome: still open, due later, or no longer in the history. */
 function explainMissing(
   { definition, due, runs }: RecordedSchedule,
-  planned: number | undefined,
-  at: number,
+  planned: WallTime | undefined,
+  at: WallTime,
 ): PastReason[] {
   if (planned === undefined) return [];
   if (due?.open.some(({ scheduled }) => scheduled === planned))
@@ -142,7 +143,7 @@ function explainMissing(
 }
 
 /** Lists the runs that were running at a time: they delay the next one, unless overlaps are allowed. */
-function listRunning(runs: readonly OccurrenceOutcome[], at: number): PastReason[] {
+function listRunning(runs: readonly OccurrenceOutcome[], at: WallTime): PastReason[] {
   return runs.flatMap(({ scheduled, startedAt, endedAt }): PastReason[] => {
     if (startedAt === undefined || startedAt > at || endedAt <= at) return [];
     const text = `the run of ${formatInstant(scheduled)} was running, until ${formatInstant(endedAt)}`;
@@ -150,7 +151,7 @@ function listRunning(runs: readonly OccurrenceOutcome[], at: number): PastReason
   });
 }
 
-function explainPause(pause: Pause | undefined, at: number): PastReason[] {
+function explainPause(pause: Pause | undefined, at: WallTime): PastReason[] {
   if (pause === undefined || pause.at > at || (pause.until !== undefined && pause.until <= at)) return [];
   return [
     { kind: "pause", at: pause.at, text: `it was paused by ${pause.by} at ${formatInstant(pause.at)}` },
@@ -160,7 +161,7 @@ function explainPause(pause: Pause | undefined, at: number): PastReason[] {
 /** Explains who held a lock at a time, and who waited. */
 export function explainLockAt(
   lock: string,
-  at: number,
+  at: WallTime,
   snapshot: OperatorRecords & Pick<Snapshot, "histories">,
 ): PastReason[] {
   const runs = snapshot.histories.get(lock) ?? [];
@@ -236,7 +237,7 @@ function listHostTargets(hosts: readonly string[], { groups }: OperatorRecords):
 /** Lists drains of some targets that were active at a time: stored ones, and those that actions of operators show. */
 function listDrainsAt(
   records: OperatorRecords,
-  at: number,
+  at: WallTime,
   targets: readonly StoppingTarget[],
 ): PastReason[] {
   return listPastDrains(records, Infinity).flatMap((drain): PastReason[] => {
@@ -258,7 +259,7 @@ function describeEnd({ end, until = 0 }: PastDrain): string {
 
 function listActions(
   { audit }: OperatorRecords,
-  at: number,
+  at: WallTime,
   isOwn: (target: string) => boolean,
 ): PastReason[] {
   return [...audit.values()]

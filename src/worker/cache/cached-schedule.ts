@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { buildStateName, type DueState, parseDue } from "../../schedule/state/due.ts";
@@ -29,22 +30,22 @@ export class CachedSchedule {
   dueMod = 0n;
   /** The last `dueMod` with which a claim came too late. */
   missedMod = 0n;
-  /** Until when it keeps its place in its serial queue, wall clock, ms: this worker claims it then. 0 for no place. */
-  heldUntil = 0;
+  /** Until when it keeps its place in its serial queue: this worker claims it then. 0 for no place. */
+  heldUntil: WallTime = 0;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
   running: ReadonlyMap<string, RunningKey> = NO_RUNNINGS;
   /**
    * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
    * read.
    */
-  freeSince: number;
+  freeSince: WallTime;
   timing: Timing | undefined = undefined;
   /**
-   * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added,
+   * From when on the schedule runs on this host; undefined: from its first occurrence, because it was added,
    * or came to run on every host, while the worker watched; Infinity: from the next plan on, because the worker could not run
    * it before. It matters until the host has a state.
    */
-  since: number | undefined;
+  since: WallTime | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
   delayFactor: number | undefined = undefined;
   /** The workers that come before this one, as `WorkerEligibility` has computed them last, and when. */
@@ -53,7 +54,7 @@ export class CachedSchedule {
   /** The state, or its text until it is needed. */
   #due: DueState | string | undefined = undefined;
 
-  constructor({ id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">, freeSince: number) {
+  constructor({ id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">, freeSince: WallTime) {
     this.id = id;
     this.name = buildStateName(id, host);
     this.host = host;
@@ -128,11 +129,8 @@ function clearDefinition(entry: CachedSchedule): void {
   entry.beforeAt = 0;
 }
 
-/**
- * Removes one of the schedule's keys.
- * @param now wall clock, ms since the epoch
- */
-export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
+/** Removes one of the schedule's keys. */
+export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: WallTime): void {
   if (kind === "schedule") clearDefinition(entry);
   else if (kind === "due") {
     entry.due = undefined;

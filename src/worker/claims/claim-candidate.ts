@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Random } from "../../core/base/random.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { getDeadline } from "../../schedule/definition.ts";
@@ -9,9 +10,8 @@ const NO_IDS: ReadonlySet<number> = new Set();
 /**
  * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
  * guards of the claim transaction.
- * @param now wall clock, ms since the epoch
  */
-export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: number): Candidate | undefined {
+export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: WallTime): Candidate | undefined {
   const { id, definition, running } = entry;
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
@@ -50,17 +50,17 @@ const LONGEST_DEFERENCE = 10_000;
 interface RankedOccurrence {
   /** 0 for the first worker. */
   rank: number;
-  /** When the occurrence is due, wall clock, ms. */
-  runAt: number;
+  /** When the occurrence is due. */
+  runAt: WallTime;
 }
 
 interface ClaimOrder extends RankedOccurrence {
-  /** When a worker of a lower rank has last claimed any occurrence, wall clock, ms. */
-  lastClaimBefore: number;
+  /** When a worker of a lower rank has last claimed any occurrence. */
+  lastClaimBefore: WallTime;
 }
 
 /**
- * Returns when a worker may claim a due occurrence, wall clock, ms. The worker of rank 0 claims on time; the others
+ * Returns when a worker may claim a due occurrence. The worker of rank 0 claims on time; the others
  * wait, and claim only if the occurrence is still open. While the workers before them make progress, they wait on: under
  * load, help would be lost races, and each costs etcd a write.
  */
@@ -68,7 +68,7 @@ export function computeClaimTime(
   entry: CachedSchedule,
   { rank, runAt, lastClaimBefore }: ClaimOrder,
   random: Random,
-): number {
+): WallTime {
   if (rank === 0) return runAt;
   entry.delayFactor ??= random.generateFraction();
   const open = Math.max(runAt, entry.freeSince);
@@ -83,7 +83,7 @@ const LONGEST_PLACEMENT = 2_000;
 const LOAD_LEVELS = 10;
 
 /**
- * Returns when a worker may claim an occurrence that is to run on the host with the least load, wall clock, ms. Each worker delays
+ * Returns when a worker may claim an occurrence that is to run on the host with the least load. Each worker delays
  * its own claim by its own load, so they need not know the loads of each other: the first worker of an idle host claims on time, and
  * a busy one claims what no less loaded one has claimed. Workers before this one that claim other occurrences do not matter: they
  * may be busy with them.
@@ -93,7 +93,7 @@ export function computePlacedClaimTime(
   entry: CachedSchedule,
   { rank, runAt, load }: RankedOccurrence & { load: number },
   random: Random,
-): number {
+): WallTime {
   entry.delayFactor ??= random.generateFraction();
   const level = Math.floor((LOAD_LEVELS * load) / (1 + load));
   const share = rank === 0 ? 0 : (Math.min(2, rank) + entry.delayFactor) / 3;

@@ -1,3 +1,4 @@
+import { NEVER, type WallTime } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
 import { guardAbsent, guardRevision } from "../../core/protocol/guards.ts";
@@ -90,13 +91,13 @@ export type OccurrenceClaimResult =
   | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
   | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
   | MissedClaim
-  /** Conditions do not hold on this host. They are checked again at `until`, wall clock, ms. */
-  | { kind: "unmet"; until: number };
+  /** Conditions do not hold on this host. They are checked again at `until`. */
+  | { kind: "unmet"; until: WallTime };
 
-/** Another worker was faster, or a key changed; or an earlier start may still run, until this instant, wall clock, ms. */
+/** Another worker was faster, or a key changed; or an earlier start may still run, until this instant. */
 interface MissedClaim {
   kind: "missed";
-  until?: number;
+  until?: WallTime;
 }
 
 export interface ClaimContext {
@@ -147,7 +148,7 @@ export async function claimOccurrence(
 /** Commits a transaction. Retries while the session lives. */
 function commitInSession({ ports, registration }: ClaimContext, txn: Txn): Promise<TxnResponse> {
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  return retryUnavailable(ports, Infinity, call, registration.session.signal);
+  return retryUnavailable(ports, NEVER, call, registration.session.signal);
 }
 
 /** Gives an end to further schedules that follow. */
@@ -308,7 +309,7 @@ function noteGivenUp(id: string, start: OccurrenceStart): OccurrenceStart {
 function buildRunning(
   { registration, host, pid, ports }: ClaimContext,
   open: OpenOccurrence,
-  now: number,
+  now: WallTime,
 ): RunningRecord {
   return {
     worker: registration.id,
@@ -323,7 +324,7 @@ function buildRunning(
 }
 
 /** With `overlap: allow`, and on every host, each occurrence has its own key. */
-function buildRunningKey(keys: Keys, { id, host, definition }: CachedSchedule, scheduled?: number): string {
+function buildRunningKey(keys: Keys, { id, host, definition }: CachedSchedule, scheduled?: WallTime): string {
   if (host !== undefined) return keys.runningOnHost(id, host, scheduled ?? 0);
   return keys.running(id, canOverlap(definition) ? scheduled : undefined);
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
 import type { Random } from "../../core/base/random.ts";
@@ -8,10 +9,10 @@ import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 
 /**
- * What this worker may do with a candidate now. `start`: claim it. `wait`: nothing before `until`, wall clock, ms. `skip`: it must
+ * What this worker may do with a candidate now. `start`: claim it. `wait`: nothing before `until`. `skip`: it must
  * not start here, and it is too late to wait, so it is skipped because of `why`.
  */
-type GateVerdict = { kind: "start" } | { kind: "wait"; until: number } | { kind: "skip"; why: string };
+type GateVerdict = { kind: "start" } | { kind: "wait"; until: WallTime } | { kind: "skip"; why: string };
 
 /** Checks the conditions of schedules on the host of this worker. */
 export class ConditionGate {
@@ -28,8 +29,7 @@ export class ConditionGate {
     this.#ports = ports;
   }
 
-  /** @param now  wall clock, ms since the epoch */
-  judge(entry: CachedSchedule, candidate: Candidate, now: number): GateVerdict {
+  judge(entry: CachedSchedule, candidate: Candidate, now: WallTime): GateVerdict {
     const why = this.findUnmet(entry);
     if (entry.definition === undefined || why === undefined) return { kind: "start" };
     const skipAt = computeSkipTime(entry.definition, candidate);
@@ -49,8 +49,8 @@ export class ConditionGate {
     return why;
   }
 
-  /** Returns when to check conditions again that do not hold, wall clock, ms. */
-  computeNextCheck(now: number): number {
+  /** Returns when to check conditions again that do not hold. */
+  computeNextCheck(now: WallTime): number {
     return now + CONDITION_INTERVAL * (0.5 + this.#ports.random.generateFraction());
   }
 
@@ -64,8 +64,8 @@ export class ConditionGate {
   }
 }
 
-/** Returns when it is too late to start a candidate, wall clock, ms. */
-function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): number {
+/** Returns when it is too late to start a candidate. */
+function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): WallTime {
   if (open !== undefined || isBackfilled) return Infinity;
   return runAt + (getDeadline(definition) ?? Infinity) + 1;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
+import { addMs, type Clock, LONG_AGO } from "../../core/base/clock.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 
@@ -15,13 +15,13 @@ const MEASURED_FOR = 1_000;
  */
 export function createLoadMeter(measure: MacroLookup, clock: Clock): (taken: number) => number {
   let measured = 0;
-  let until = -Infinity;
+  let until = LONG_AGO;
   return (taken) => {
     const now = clock.now();
     if (now >= until) {
       const perProcessor = readMeasure(measure, "load") / Math.max(1, readMeasure(measure, "CPU"));
       measured = Math.max(perProcessor, readMeasure(measure, "pressure.cpu") / 100);
-      until = now + MEASURED_FOR;
+      until = addMs(now, MEASURED_FOR);
     }
     return Math.max(measured, taken);
   };

@@ -1,3 +1,4 @@
+import { addMs, LONG_AGO, type Millis, type MonotonicTime, type WallTime } from "../../core/base/clock.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
@@ -40,8 +41,8 @@ export interface DispatchOptions {
   handlers: HandlerRegistry;
   /** Maximum number of concurrent tasks. */
   concurrency: number;
-  /** Time that a task has to end before the session may have expired, ms. */
-  terminationTimeout: number;
+  /** Time that a task has to end before the session may have expired. */
+  terminationTimeout: Millis;
   /** Measures the host, for conditions and places of schedules: see `createConditionLookup`. */
   measure: MacroLookup;
   listener: WorkerListener;
@@ -50,8 +51,8 @@ export interface DispatchOptions {
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
 
-/** How long a change of what other workers do first can wait, ms. They have CLAIM_STAGGER at least. */
-const REFRESH_DELAY_MS = 500;
+/** How long a change of what other workers run first can wait: this one lets them go first for longer. */
+const REFRESH_DELAY_MS: Millis = 500;
 
 /** Delay per rank up to rank 2 after the end of a task, for the next one of its serial queue, ms. */
 const QUEUE_STAGGER = 250;
@@ -71,9 +72,9 @@ export class Dispatcher {
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
-  /** Names of the schedules whose changes wait, and until when, on the clock, ms. */
+  /** Names of the schedules whose changes wait, and until when. */
   readonly #outdated = new Set<string>();
-  #refreshAt = 0;
+  #refreshAt: MonotonicTime = LONG_AGO;
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
   readonly #measureLoad: (taken: number) => number;
@@ -88,8 +89,8 @@ export class Dispatcher {
   readonly #canFire: () => boolean;
   #drain: string | undefined;
   #latest = -Infinity;
-  /** When the watch has last shown a claim of a worker, wall clock, ms. */
-  readonly #lastClaims = new Map<string, number>();
+  /** When the watch has last shown a claim of a worker. */
+  readonly #lastClaims = new Map<string, WallTime>();
   #stopReason: (() => TaskLost) | undefined;
 
   /** @param canFire  whether the clock can be trusted now */
@@ -161,7 +162,7 @@ export class Dispatcher {
     this.#eligibility.forget();
     for (const worker of this.#lastClaims.keys())
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
-    this.#refreshAt = 0;
+    this.#refreshAt = LONG_AGO;
   }
 
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
@@ -181,7 +182,8 @@ export class Dispatcher {
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void {
     if (this.#state === "reading") return;
     if (!isDefinition && this.#canRefreshLater(entry)) {
-      if (this.#outdated.size === 0) this.#refreshAt = this.#context.ports.clock.now() + REFRESH_DELAY_MS;
+      if (this.#outdated.size === 0)
+        this.#refreshAt = addMs(this.#context.ports.clock.now(), REFRESH_DELAY_MS);
       this.#outdated.add(entry.name);
       return;
     }
@@ -284,7 +286,7 @@ export class Dispatcher {
    * Considers what is next in the serial queues in which nothing runs any more. It is late already, so other workers leave the first one
    * little time.
    */
-  #continueQueues(now: number): void {
+  #continueQueues(now: WallTime): void {
     for (const name of this.#serialQueues.takeNext(now, (one) => this.#isDue(one, now))) {
       const entry = this.#getEntry(name);
       if (entry === undefined) continue;
@@ -294,14 +296,14 @@ export class Dispatcher {
   }
 
   /** Returns whether this worker can run a state now. If it was changed since it was due, it is considered at its time. */
-  #isDue(name: string, now: number): boolean {
+  #isDue(name: string, now: WallTime): boolean {
     const entry = this.#getEntry(name);
     const at = entry && this.#findHandler(entry) && this.#findTime(entry, now);
     if (at !== undefined && at > now) this.#setTimer(name, at);
     return at !== undefined && at <= now;
   }
 
-  #collectReady(now: number): void {
+  #collectReady(now: WallTime): void {
     for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
       const entry = this.#getEntry(name);
       if (entry !== undefined && !this.#leaveToOthers(entry, now))
@@ -310,7 +312,7 @@ export class Dispatcher {
   }
 
   /** Sets the timer of what other workers may claim first. Returns whether it is such. */
-  #leaveToOthers(entry: CachedSchedule, now: number): boolean {
+  #leaveToOthers(entry: CachedSchedule, now: WallTime): boolean {
     if (!hasRankedTurn(entry)) return false;
     const candidate = this.#findCandidate(entry, now);
     const at = startsTask(candidate) ? this.#computeClaimTime(entry, candidate, now) : now;
@@ -319,19 +321,19 @@ export class Dispatcher {
   }
 
   /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
-  #computeOrder(entry: CachedSchedule, now: number): number {
+  #computeOrder(entry: CachedSchedule, now: WallTime): number {
     const dueAt = this.#findTime(entry, now) ?? now;
     return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
   }
 
   /** @param name  of the state */
-  #setTimer(name: string, at: number | undefined): void {
+  #setTimer(name: string, at: WallTime | undefined): void {
     this.#ready.set(name, undefined);
     this.#timers.set(name, at);
   }
 
   /** Sets the timer of a schedule that is due, which keeps its place in its serial queue until then. */
-  #hold(entry: CachedSchedule, at: number): void {
+  #hold(entry: CachedSchedule, at: WallTime): void {
     this.#setTimer(entry.name, at);
     entry.heldUntil = at;
     this.#updateQueue(entry.name);
@@ -367,7 +369,7 @@ export class Dispatcher {
   }
 
   /** Returns when to consider a schedule that has a state. */
-  #findTime(entry: CachedSchedule, now: number): number | undefined {
+  #findTime(entry: CachedSchedule, now: WallTime): number | undefined {
     return this.#isAfterBoot(entry) ? now : this.#findCandidate(entry, now)?.runAt;
   }
 
@@ -379,11 +381,11 @@ export class Dispatcher {
     return runsAtBoot(definition) && isNewBoot(due, readBoot());
   }
 
-  #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
+  #findCandidate(entry: CachedSchedule, now: WallTime): Candidate | undefined {
     return findClaimCandidate(this.#context.ports.keys, entry, now);
   }
 
-  #consider(entry: CachedSchedule, now: number): void {
+  #consider(entry: CachedSchedule, now: WallTime): void {
     const { name, definition, due } = entry;
     if (definition === undefined) return;
     const handler = this.#findHandler(entry);
@@ -435,7 +437,7 @@ export class Dispatcher {
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */
-  #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
+  #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: WallTime): number {
     const { random } = this.#context.ports;
     const before = this.#eligibility.listWorkersBefore(entry, now);
     const rank = before.length;
@@ -480,7 +482,7 @@ export class Dispatcher {
   }
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
-  #findLastClaim(workers: readonly string[], now: number): number {
+  #findLastClaim(workers: readonly string[], now: WallTime): number {
     const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? -Infinity));
     return Math.min(last, now);
   }

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { guardSchema } from "../../core/protocol/schema.ts";
@@ -58,9 +59,9 @@ export class PendingClaims {
 
   /**
    * Attempts a claim. Never rejects.
-   * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
+   * @returns the earliest time to check the schedule again; undefined if there is no limit
    */
-  attempt(one: OccurrenceClaim): Promise<number | undefined> {
+  attempt(one: OccurrenceClaim): Promise<WallTime | undefined> {
     return this.#pend(one.entry, () => this.#attemptClaim(one));
   }
 
@@ -83,15 +84,15 @@ export class PendingClaims {
     }
   }
 
-  #addToNow(ms: number): number {
+  #addToNow(ms: Millis): number {
     return this.#context.ports.clock.getWallTime() + ms;
   }
 
   /**
    * Deletes the state of a schedule on this host, which has left the group of the schedule. Never rejects.
-   * @returns when to try again, wall clock, ms; undefined if it is deleted
+   * @returns when to try again; undefined if it is deleted
    */
-  async forgetHost(entry: CachedSchedule): Promise<number | undefined> {
+  async forgetHost(entry: CachedSchedule): Promise<WallTime | undefined> {
     const { id, host, name, definitionMod, dueMod } = entry;
     if (host === undefined || this.#pending.has(name)) return undefined;
     const { ports, cache, registration } = this.#context;
@@ -179,7 +180,7 @@ function computeBootDue(
   { name, due, since }: CachedSchedule,
   definition: Definition,
   base: DueState | undefined,
-  now: number,
+  now: WallTime,
   boot: Boot | undefined,
 ): DueState {
   const isLate = due === undefined && since === Infinity;
@@ -193,7 +194,7 @@ function findHostStart(
   { id, since, freeSince }: CachedSchedule,
   definition: Definition,
   base: DueState | undefined,
-  now: number,
+  now: WallTime,
 ): FirstOccurrenceOptions {
   const { next, runAt } = base ?? {};
   const start = Math.min(now, since ?? next ?? freeSince);

@@ -1,9 +1,10 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { TimerQueue } from "../timer-queue.ts";
 
 /** The place of a state in its serial queue: those after it wait. */
 interface QueuePlace {
   /** Wall clock, ms. */
-  readonly until: number;
+  readonly until: WallTime;
   /** What is least is first. */
   readonly order: number;
 }
@@ -33,8 +34,8 @@ export class SerialQueues {
     this.#queueOf.clear();
   }
 
-  /** Returns whether a state has to wait for others of its queue. @param now  wall clock, ms */
-  isBusy(queue: string, order: number, now: number): boolean {
+  /** Returns whether a state has to wait for others of its queue. */
+  isBusy(queue: string, order: number, now: WallTime): boolean {
     for (const place of this.#get(queue).places.values())
       if (place.until > now && place.order < order) return true;
     return false;
@@ -66,10 +67,9 @@ export class SerialQueues {
 
   /**
    * Takes the next state of each queue that is free. Call it again soon: one that was taken before may be left to another worker.
-   * @param now  wall clock, ms
    * @param isDue  whether a state can still run: those that cannot are forgotten
    */
-  takeNext(now: number, isDue: (name: string) => boolean): string[] {
+  takeNext(now: WallTime, isDue: (name: string) => boolean): string[] {
     const names: string[] = [];
     for (const [queue, { waiting }] of this.#queues) {
       if (this.isBusy(queue, waiting.next ?? Infinity, now)) continue;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { findMembership, listHostGroups } from "../../core/fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
@@ -39,11 +40,8 @@ export class WorkerEligibility {
     this.#round += 1;
   }
 
-  /**
-   * Returns why a host must not claim anything; undefined if it may.
-   * @param wall ms since the epoch
-   */
-  findDrainReason(wall: number, host = this.#host): string | undefined {
+  /** Returns why a host must not claim anything; undefined if it may. */
+  findDrainReason(wall: WallTime, host = this.#host): string | undefined {
     const { drains, groups } = this.#cache;
     if (drains.size === 0) return undefined;
     const own = this.#groups.get(host) ?? listHostGroups(groups, host);
@@ -74,7 +72,7 @@ export class WorkerEligibility {
    * Lists the workers that can run a schedule and come before this one for it. Those of a serial queue have one order: else several
    * workers would claim what can only run one after the other.
    */
-  listWorkersBefore(entry: CachedSchedule, wall: number): readonly string[] {
+  listWorkersBefore(entry: CachedSchedule, wall: WallTime): readonly string[] {
     if (entry.beforeAt !== this.#round) {
       entry.before = this.#computeWorkersBefore(entry, wall);
       entry.beforeAt = this.#round;
@@ -82,11 +80,13 @@ export class WorkerEligibility {
     return entry.before;
   }
 
-  #computeWorkersBefore({ id, host, definition }: CachedSchedule, wall: number): readonly string[] {
+  #computeWorkersBefore({ id, host, definition }: CachedSchedule, wall: WallTime): readonly string[] {
     if (definition === undefined) return [];
     const capable = this.#findCapableWorkers(id, definition, wall);
     const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
-    const before = listWorkersBefore(this.#worker, capable, findSerialQueue(definition) ?? id).filter(isThere);
+    const before = listWorkersBefore(this.#worker, capable, findSerialQueue(definition) ?? id).filter(
+      isThere,
+    );
     const name = before.join();
     const known = this.#before.get(name) ?? before;
     this.#before.set(name, known);
@@ -94,12 +94,12 @@ export class WorkerEligibility {
   }
 
   /** Returns whether no worker comes before this one for a schedule. */
-  isFirst(entry: CachedSchedule, wall: number): boolean {
+  isFirst(entry: CachedSchedule, wall: WallTime): boolean {
     return this.listWorkersBefore(entry, wall).length === 0;
   }
 
   /** Returns whether other workers can run a schedule. */
-  hasRivals({ id, definition }: CachedSchedule, wall: number): boolean {
+  hasRivals({ id, definition }: CachedSchedule, wall: WallTime): boolean {
     const capable = definition === undefined ? [] : this.#findCapableWorkers(id, definition, wall);
     return capable.some((one) => one !== this.#worker);
   }
@@ -108,7 +108,7 @@ export class WorkerEligibility {
    * Returns the workers that can run a schedule. A drain that expires does not clear the cache: until the next change,
    * other workers rank before those of its hosts, and claims may come a second later.
    */
-  #findCapableWorkers(id: string, definition: Definition, wall: number): readonly string[] {
+  #findCapableWorkers(id: string, definition: Definition, wall: WallTime): readonly string[] {
     const kind = `${definition.command === undefined ? getScheduleType(id, definition) : "\0"}\0${definition.group ?? ""}`;
     let capable = this.#peers.get(kind);
     if (capable === undefined) {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
+import { subtractTime } from "../../core/base/clock.ts";
 import { waitForAbort } from "../../core/base/wait.ts";
 import { combineTransactions } from "../../core/etcd/combined-store.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
@@ -88,7 +89,7 @@ export class ScheduleWorker {
       }
       wasThere ||= this.#session !== undefined;
       this.#session = undefined;
-      if (this.#ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE;
+      if (subtractTime(this.#ports.clock.now(), since) > LONGEST_PAUSE) pause = FIRST_PAUSE;
       const wait = pause * (0.5 + this.#ports.random.generateFraction() / 2);
       await this.#ports.clock.sleep(wait, either).catch(() => {});
       pause = Math.min(2 * pause, LONGEST_PAUSE);

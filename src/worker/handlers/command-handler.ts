@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { addMs, type Millis, pickEarlier } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
@@ -25,9 +26,9 @@ export interface CommandHandlerOptions {
   command: readonly string[];
   env?: Readonly<Record<string, string>> | undefined;
   /** Used when the definition has no timeout. */
-  timeout?: number | undefined;
+  timeout?: Millis | undefined;
   /** Delay before the next start after exit code 75. */
-  retryWait?: number | undefined;
+  retryWait?: Millis | undefined;
   /** The standard output ends with a result message, after `formatMark` of the run. */
   hasWord?: true;
 }
@@ -102,7 +103,7 @@ export class CommandHandler implements Handler {
   #toTaskResult(
     task: ScheduledTask,
     { exit, ending }: GuardedRunResult,
-    timeout: number | undefined,
+    timeout: Millis | undefined,
   ): TaskResult {
     const { code, signal, why } = exit;
     if (ending === "horizon" && why !== undefined) return { result: "lost", reason: why };
@@ -180,7 +181,7 @@ async function runGuarded(
   task: ScheduledTask,
   spec: CommandSpec,
   env: Record<string, string>,
-  timeout: number | undefined,
+  timeout: Millis | undefined,
 ): Promise<GuardedRunResult> {
   task.signal.throwIfAborted();
   const command = await ports.commands.prepare(spec);
@@ -197,14 +198,15 @@ async function runToEnd(
   task: ScheduledTask,
   command: GuardedCommand,
   env: Record<string, string>,
-  timeout: number | undefined,
+  timeout: Millis | undefined,
 ): Promise<GuardedRunResult> {
   const { signal } = task;
   const over = new AbortController();
   let ending: TaskEnding | undefined;
-  const getTermTime = () => task.getHorizon() - terminationTimeout;
+  const getTermTime = () => addMs(task.getHorizon(), -terminationTimeout);
   const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
-  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
+  const terminate = () =>
+    command.terminate(pickEarlier(addMs(clock.now(), terminationTimeout), task.getHorizon()));
   const end = (cause: TaskEnding) => {
     if (ending !== undefined || over.signal.aborted) return;
     ending = cause;

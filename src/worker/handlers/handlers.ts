@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Millis } from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { NO_DEBUGGER } from "../../core/process/node-options.ts";
@@ -79,7 +80,7 @@ export function createModuleHandler(
 }
 
 /** Uses the result message of the host program, unless the process was ended from outside. */
-function toTaskResult({ verdict, word }: CommandReport, retryWait: number | undefined): TaskResult {
+function toTaskResult({ verdict, word }: CommandReport, retryWait: Millis | undefined): TaskResult {
   const isOwnEnd = ["ok", "retry", "failed"].includes(verdict.result);
   const { result, wait, reason } = parseJsonFields(word ?? "") ?? {};
   if (!isOwnEnd || (verdict.code ?? 0) > 125) return verdict;

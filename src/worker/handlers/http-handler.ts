@@ -1,6 +1,6 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import https from "node:https";
-import type { Clock } from "../../core/base/clock.ts";
+import { type Clock, type Millis, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
@@ -50,7 +50,7 @@ export class RequestDeadline {
    * @param timeout  ms until the request is aborted
    * @throws the task's reason if the task has ended
    */
-  async start(timeout: number): Promise<void> {
+  async start(timeout: Millis): Promise<void> {
     const { signal } = this.#task;
     while (this.#computeTimeLeft() <= 0) await this.#clock.sleep(HORIZON_CHECK_PAUSE_MS, signal);
     signal.throwIfAborted();
@@ -67,8 +67,8 @@ export class RequestDeadline {
     this.#horizonTimer.abort();
   }
 
-  #computeTimeLeft(): number {
-    return this.#task.getHorizon() - ABORT_MARGIN_MS - this.#clock.now();
+  #computeTimeLeft(): Millis {
+    return subtractTime(this.#task.getHorizon(), this.#clock.now()) - ABORT_MARGIN_MS;
   }
 
   #watchHorizon(): void {
@@ -93,7 +93,7 @@ const doNothing = () => {};
 interface HttpHandlerOptions {
   http: HttpSpec;
   /** Used when the definition has no timeout, ms. Default: one minute. */
-  timeout?: number | undefined;
+  timeout?: Millis | undefined;
 }
 
 /** Default limit from the connection to the end of the response, ms. */
@@ -110,7 +110,7 @@ const LONGEST_REASON = 300;
 export class HttpHandler implements Handler {
   readonly #ports: HandlerPorts;
   readonly #http: HttpSpec;
-  readonly #timeout: number;
+  readonly #timeout: Millis;
 
   /** @throws ConfigError when a file with a secret or a certificate cannot be used */
   constructor(ports: HandlerPorts, { http, timeout = DEFAULT_TIMEOUT_MS }: HttpHandlerOptions) {
@@ -250,13 +250,13 @@ function isExpected(status: number, expected: readonly StatusRange[]): boolean {
 /**
  * Returns the result of a task from the response of its server.
  * @param url  the address that answered
- * @param now  ms since the epoch, for a Retry-After with a date
+ * @param now  for a Retry-After with a date
  */
 function judgeResponse(
   response: ResponseHead,
   expected: readonly StatusRange[],
   url: URL,
-  now: number,
+  now: WallTime,
 ): TaskResult {
   const { status: code, headers } = response;
   if (isExpected(code, expected)) return { result: "ok", code };
@@ -271,10 +271,9 @@ function judgeResponse(
 
 /**
  * Parses the header Retry-After: seconds, or a date.
- * @param now  ms since the epoch
  * @returns ms, from a second to a day; undefined if it is neither
  */
-export function parseRetryAfter(text: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(text: string | undefined, now: WallTime): number | undefined {
   if (text === undefined) return undefined;
   const isDate = /^[A-Z][a-z]+, .* GMT$/.test(text);
   const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : isDate ? Date.parse(text) - now : Number.NaN;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
+import { type Clock, type Millis, pickEarlier, type Seconds, subtractTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
 import { forwardAbort } from "../../core/base/wait.ts";
@@ -53,7 +53,7 @@ export function createLeasedHandler(
         return signal.aborted ? toLostResult(signal.reason) : toUngrantedResult(error);
       }
       const units = leases.reduce((sum, lease) => sum + lease.count, 0);
-      const waited = Math.round(clock.now() - from);
+      const waited = Math.round(subtractTime(clock.now(), from));
       count(units);
       try {
         const done = await inner.run(joinDeadlines(task, held));
@@ -78,7 +78,7 @@ function joinDeadlines(task: ScheduledTask, held: HeldLeases): ScheduledTask {
   return {
     ...task,
     signal: ending.signal,
-    getHorizon: () => Math.min(task.getHorizon(), held.getHorizon()),
+    getHorizon: () => pickEarlier(task.getHorizon(), held.getHorizon()),
     onExtended(listener) {
       const stops = [task.onExtended(listener), held.onExtended(listener)];
       return () => {
@@ -102,8 +102,8 @@ function toUngrantedResult(error: unknown): TaskResult {
 interface LeaseAcquirerOptions {
   facts: MacroFacts;
   user: string;
-  ttl: number;
-  terminationTimeout: number;
+  ttl: Seconds;
+  terminationTimeout: Millis;
 }
 
 /** How long a task may wait for its leases while it occupies one of the worker's task slots, ms. */

@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import { addMs, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
 import { formatDuration, formatIso } from "../../core/base/duration.ts";
 import { clean, cleanLines, pluralize, quoteText } from "../../core/base/text.ts";
 import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../core/base/trace.ts";
@@ -16,8 +17,8 @@ import type { HandlerPorts } from "../worker-ports.ts";
 import { type HookPayload, insertEventPath } from "./hook-payload.ts";
 
 interface HookCallLimits {
-  /** Limit of one attempt, ms. */
-  within: number;
+  /** Limit of one attempt. */
+  within: Millis;
   /** Aborts the call. */
   signal: AbortSignal;
   /** What the call passes on. */
@@ -204,10 +205,10 @@ async function runHookCommand(
     env: { ...env, ...buildVariables(payload), ...buildTraceVariables(trace) },
     streams,
   });
-  const end = () => command.terminate(clock.now() + TERMINATION_TIMEOUT_MS);
+  const end = () => command.terminate(addMs(clock.now(), TERMINATION_TIMEOUT_MS));
   signal.addEventListener("abort", end, { once: true });
   try {
-    const exit = await runToExit(command, clock.now() + within);
+    const exit = await runToExit(command, addMs(clock.now(), within));
     if (exit.leftovers && !exit.terminated) end();
     await command.gone;
     await written.promise; // the end of the output arrives separately from the end of the processes
@@ -220,8 +221,8 @@ async function runHookCommand(
   }
 }
 
-async function runToExit(command: GuardedCommand, termAt: number): Promise<CommandExit> {
-  command.arm({ termAt, killAt: termAt + TERMINATION_TIMEOUT_MS });
+async function runToExit(command: GuardedCommand, termAt: MonotonicTime): Promise<CommandExit> {
+  command.arm({ termAt, killAt: addMs(termAt, TERMINATION_TIMEOUT_MS) });
   await command.start({});
   return await command.exited;
 }

@@ -1,3 +1,4 @@
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import type { HookName } from "../../schedule/definition-values.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
@@ -11,28 +12,28 @@ export interface HookPayload {
   type: string;
   /** The host of the worker. */
   host: string;
-  scheduled: number;
+  scheduled: WallTime;
   /** ISO 8601. */
   scheduledTime: string;
   run?: string;
   attempt?: number;
   /** In ms. */
-  late?: number;
-  startedAt?: number;
-  endedAt?: number;
+  late?: Millis;
+  startedAt?: WallTime;
+  endedAt?: WallTime;
   result?: string;
   code?: number;
   reason?: string;
   tail?: string;
-  /** For a failure: when it starts again, in ms since the epoch, and whether it was given up. */
-  again?: number;
+  /** For a failure: when it starts again, and whether it was given up. */
+  again?: WallTime;
   isDead?: boolean;
   /** For an overrun: how long a run should take at most, ms. For ended runs: whether one took too long, or too short. */
   bound?: number;
   deviation?: string;
   /** For missed occurrences: how many, and the last one. */
   count?: number;
-  until?: number;
+  until?: WallTime;
 }
 
 /** Default for how late a start must be to count as late, ms. */
@@ -42,7 +43,7 @@ export const LATE_AFTER = 60_000;
  * Builds the payloads of the hooks to call for an event, in order; empty for most events.
  * @param lateAfter  ms
  */
-export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: number): HookPayload[] {
+export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: Millis): HookPayload[] {
   if (event.kind === "started") {
     const { scheduled, late, run, attempt } = event;
     const started = { ...buildCommonFields(event, host, scheduled), run, attempt, late };
@@ -71,7 +72,7 @@ function listEndHooks({ outcome, isDead, wasFailing }: Extract<WorkerEvent, { ki
   return isDead ? [...failed, "dead"] : failed;
 }
 
-function buildCommonFields({ id, type }: { id: string; type: string }, host: string, scheduled: number) {
+function buildCommonFields({ id, type }: { id: string; type: string }, host: string, scheduled: WallTime) {
   const scheduledTime = formatIso(scheduled);
   return { version: 1 as const, schedule: id, type, host, scheduled, scheduledTime };
 }

@@ -1,3 +1,4 @@
+import type { Millis } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { clean } from "../../core/base/text.ts";
 import type { TraceContext } from "../../core/base/trace.ts";
@@ -85,12 +86,12 @@ export interface HookOptions {
   hooks?: WorkerHooks | undefined;
   /** Which hooks of schedules to call. Default: those with an address. */
   permission?: HookPermission | undefined;
-  /** How late a start must be to count as late, ms. Default: one minute. */
-  lateAfter?: number | undefined;
+  /** How late a start must be to count as late. Default: one minute. */
+  lateAfter?: Millis | undefined;
   /** Called with the result of each call. */
   onResult?(result: HookResult): void;
-  /** Limit of one attempt, ms. Default: 10 s. */
-  within?: number;
+  /** Limit of one attempt. Default: 10 s. */
+  within?: Millis;
 }
 
 /** Default limit of one attempt, ms. */

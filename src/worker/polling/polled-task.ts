@@ -1,3 +1,10 @@
+import {
+  addMs,
+  type Millis,
+  type MonotonicTime,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteText } from "../../core/base/text.ts";
@@ -20,17 +27,16 @@ const SETTLE_WITHIN = 10_000;
 /** A task that a program has claimed through a poller. */
 export class PolledTask {
   readonly claimed: ClaimedOccurrence;
-  /** Deadline of the next heartbeat, wall clock, ms since the epoch. */
-  aliveUntil: number;
+  /** Deadline of the next heartbeat. */
+  aliveUntil: WallTime;
   readonly #ports: SchedulePorts;
-  readonly #aliveTime: number;
+  readonly #aliveTime: Millis;
   readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #report: TaskReport;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
-  /** Instant on the clock, ms. */
-  readonly #from: number;
+  readonly #from: MonotonicTime;
   #state: "taken" | "finished" | "given back" = "taken";
 
   /** Reports its start. @param onCompleted  called when the task has ended, whoever has it then */
@@ -38,7 +44,7 @@ export class PolledTask {
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
     registration: WorkerRegistration,
-    { aliveTime = Infinity, listener = () => {} }: { aliveTime?: number; listener?: WorkerListener },
+    { aliveTime = Infinity, listener = () => {} }: { aliveTime?: Millis; listener?: WorkerListener },
     onCompleted: (how: TaskCompletion) => void,
   ) {
     this.#ports = ports;
@@ -94,7 +100,7 @@ export class PolledTask {
    * Runs the same occurrence again after `wait` ms; default 300 s.
    * @throws the errors of `sendHeartbeat`
    */
-  retry(wait?: number): Promise<void> {
+  retry(wait?: Millis): Promise<void> {
     return this.#complete({ result: "retry", ...pickDefined({ wait }) }, "finished");
   }
 
@@ -119,7 +125,7 @@ export class PolledTask {
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
     const end = this.#buildEnd(taskResult);
-    const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
+    const completion = await completeTask(this.#ports, this.claimed, end, addMs(clock.now(), SETTLE_WITHIN));
     this.#state = state;
     this.#ended.abort(NO_LONGER_NEEDED);
     this.#report.reportEnd(end.outcome, completion);
@@ -130,7 +136,7 @@ export class PolledTask {
 
   #buildEnd(taskResult: TaskResult): EndedOccurrence {
     const { clock } = this.#ports;
-    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
+    const times = { endedAt: clock.getWallTime(), took: subtractTime(clock.now(), this.#from) };
     return endOccurrence(this.claimed, taskResult, times);
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock, Millis, WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { raceAbort } from "../../core/base/wait.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
@@ -46,7 +46,7 @@ class ChangeSignal {
   /**
    * Waits until there is a change after the first `since`, `ms` have passed, or the signal is aborted. Never rejects.
    */
-  async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
+  async wait(since: number, ms: Millis, signal: AbortSignal): Promise<void> {
     if (this.#count !== since || ms <= 0) return;
     const sleep = new InterruptibleSleep(this.#clock);
     this.#sleeps.add(sleep);
@@ -62,10 +62,10 @@ export interface PollerOptions {
   /** TTL of the session, whole seconds. */
   ttl: number;
   /**
-   * Longest time between two heartbeats before a task is given back, ms. Default: no heartbeats are needed while the
+   * Longest time between two heartbeats before a task is given back. Default: no heartbeats are needed while the
    * session is renewed.
    */
-  aliveTime?: number;
+  aliveTime?: Millis;
   /** Measures the host, for conditions of schedules: see `createConditionLookup`. */
   measure: MacroLookup;
   /** Returns whether the program can run a schedule. Default: every schedule. */
@@ -217,7 +217,7 @@ export class Poller {
     throw error;
   }
 
-  async #take(id: string, now: number): Promise<PolledTask | undefined> {
+  async #take(id: string, now: WallTime): Promise<PolledTask | undefined> {
     const entry = this.#cache.entries.get(id);
     const candidate = entry && this.#findCandidate(entry, now);
     if (entry === undefined || candidate === undefined) return undefined;
@@ -233,7 +233,7 @@ export class Poller {
     }
   }
 
-  async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
+  async #claim(entry: CachedSchedule, candidate: Candidate, now: WallTime): Promise<PolledTask | undefined> {
     const { ports, registration, cache } = this.#context;
     const result = await claimOccurrence(this.#context, entry, candidate);
     const { listener = () => {} } = this.#options;
@@ -260,7 +260,7 @@ export class Poller {
     this.#changed.recordChange();
   }
 
-  #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
+  #findCandidate(entry: CachedSchedule, now: WallTime): Candidate | undefined {
     const { definition } = entry;
     if (definition === undefined || this.#options.canAccept?.(definition) === false) return undefined;
     return findClaimCandidate(this.#ports.keys, entry, now);

@@ -1,3 +1,4 @@
+import { addMs, computeLead, type Millis, type WallTime } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
@@ -30,10 +31,10 @@ export class ClockCheck {
 
   /**
    * Adds a sample.
-   * @param wall the writer's clock, ms since the epoch
-   * @param now this host's clock when the record arrived, ms since the epoch
+   * @param wall the writer's clock
+   * @param now this host's clock when the record arrived
    */
-  addSample(worker: string, wall: number, now: number): void {
+  addSample(worker: string, wall: WallTime, now: WallTime): void {
     const words = this.#ahead.get(worker) ?? [];
     this.#ahead.set(worker, [...words, now - wall].slice(-SAMPLES_PER_WORKER));
   }
@@ -42,7 +43,7 @@ export class ClockCheck {
    * Adjusts the samples after a step of this clock, so that earlier samples match the new time.
    * @param ms how far the clock moved forward
    */
-  shiftSamples(ms: number): void {
+  shiftSamples(ms: Millis): void {
     for (const [worker, words] of this.#ahead)
       this.#ahead.set(
         worker,
@@ -87,16 +88,16 @@ export class ClockCheck {
 }
 
 interface ClockJumpOptions {
-  /** Limit, ms: a longer jump forward must be checked, and clocks further apart than this disagree. */
-  limit: number;
+  /** Limit: a longer jump forward must be checked, and clocks further apart than this disagree. */
+  limit: Millis;
   /** Whether no clock of another worker is known. */
   isAlone(): boolean;
   /** Returns the offsets between this clock and the clocks of the etcd members that can be read, within 2 s. */
   readMemberClocks(signal: AbortSignal): Promise<readonly ClockOffset[]>;
   /** Called when the check of a jump is complete. */
   onJudged(): void;
-  /** If no clock can be compared for this time, the worker fires again, ms. Default 60 s. */
-  holdFor?: number;
+  /** If no clock can be compared for this time, the worker fires again. Default 60 s. */
+  holdFor?: Millis;
 }
 
 const HOLD_FOR = 60_000;
@@ -111,9 +112,9 @@ interface ClockJump {
   checkAlone(signal: AbortSignal): Promise<void>;
   /**
    * Records a step of the wall clock.
-   * @param step how far the clock moved forward, ms; negative if it moved back
+   * @param step how far the clock moved forward; negative if it moved back
    */
-  addStep(step: number): void;
+  addStep(step: Millis): void;
   /** Ends the check: the clocks of other workers decide now, the clock was set back, or the worker ends. */
   stopJudging(): void;
 }
@@ -143,7 +144,7 @@ function createClockJump(
   };
 
   const judge = async (signal: AbortSignal) => {
-    const until = clock.now() + holdFor;
+    const until = addMs(clock.now(), holdFor);
     for (let isApart = false; ; ) {
       const offsets = await readMemberClocks(signal).catch(() => []);
       signal.throwIfAborted();
@@ -206,13 +207,13 @@ export interface WorkerHeartbeatOptions extends WorkerFacts {
    * jump against them.
    */
   readMemberClocks?: ClockJumpOptions["readMemberClocks"];
-  /** Time without firing after a jump that cannot be checked, ms. */
-  holdFor?: number;
+  /** Time without firing after a jump that cannot be checked. */
+  holdFor?: Millis;
   /**
-   * Returns how far the wall clock is ahead of the monotonic clock, ms; a change is a step of the clock. For tests,
+   * Returns how far the wall clock is ahead of the monotonic clock; a change is a step of the clock. For tests,
    * whose time does not pass evenly.
    */
-  clockOffset?: () => number;
+  clockOffset?: () => Millis;
 }
 
 /** Interval between records, ms, plus or minus 10 %. Other workers compare clocks by the records. */
@@ -261,7 +262,7 @@ export class WorkerHeartbeat {
   readonly #ports: SchedulePorts;
   readonly #options: WorkerHeartbeatOptions;
   readonly #registration: WorkerRegistration;
-  readonly #since: number;
+  readonly #since: WallTime;
   readonly #countRunning: () => number;
   readonly #clockCheck = new ClockCheck();
   readonly #jump: ClockJump;
@@ -271,7 +272,7 @@ export class WorkerHeartbeat {
   #isJoining = true;
   #isLeaving = false;
   #clock: ClockState = "ok";
-  #offset: number;
+  #offset: Millis;
 
   /** @param countRunning returns the number of running tasks */
   constructor(
@@ -350,7 +351,7 @@ export class WorkerHeartbeat {
    * @param listPeers returns the ids of the other workers
    */
   async waitForOtherClocks(listPeers: () => readonly string[], signal: AbortSignal): Promise<void> {
-    const until = this.#ports.clock.now() + LISTEN_FOR;
+    const until = addMs(this.#ports.clock.now(), LISTEN_FOR);
     if (listPeers().length > 0) void this.publish();
     while (!listPeers().every((id) => this.#clockCheck.hasSample(id)) && this.#ports.clock.now() < until) {
       await this.#ports.clock.sleep(20, signal);
@@ -387,9 +388,9 @@ export class WorkerHeartbeat {
     });
   }
 
-  #readClockOffset(): number {
+  #readClockOffset(): Millis {
     const { clock } = this.#ports;
-    return this.#options.clockOffset?.() ?? clock.getWallTime() - clock.now();
+    return this.#options.clockOffset?.() ?? computeLead(clock.getWallTime(), clock.now());
   }
 
   async #publishSoon(): Promise<void> {
@@ -419,7 +420,7 @@ export class WorkerHeartbeat {
     void this.publish();
   }
 
-  #logState(state: ClockState, skew: number): void {
+  #logState(state: ClockState, skew: Millis): void {
     const { log } = this.#ports;
     if (state === "refuses")
       log.error("this host's clock is wrong, nothing fires; see: timedatectl", { ms_ahead: skew });

@@ -1,3 +1,4 @@
+import { addMs, type Seconds } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
@@ -53,12 +54,12 @@ export class WorkerRegistration implements SessionOwner {
    */
   static async join(
     ports: SchedulePorts,
-    ttl: number,
+    ttl: Seconds,
     record: () => WorkerRecord,
     signal: AbortSignal,
   ): Promise<WorkerRegistration> {
     for (let count = 0; count < MOST_SESSIONS; count += 1) {
-      const until = ports.clock.now() + ports.settings.connectTimeout;
+      const until = addMs(ports.clock.now(), ports.settings.connectTimeout);
       const session = await Session.open(ports, ttl, until, signal);
       const presence = new WorkerRegistration(ports, session);
       try {
@@ -106,7 +107,7 @@ export class WorkerRegistration implements SessionOwner {
 
   /** Ends the session, which deletes its keys. */
   async leave(): Promise<void> {
-    await this.session.end(this.#ports.clock.now() + REVOKE_WITHIN).catch((error) => {
+    await this.session.end(addMs(this.#ports.clock.now(), REVOKE_WITHIN)).catch((error) => {
       this.#ports.log.warn("the session was not ended, it expires", { error: String(error) });
     });
   }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock, WallTime } from "../../core/base/clock.ts";
 import { type RunSpan, readTraceContext, type Span } from "../../core/base/trace.ts";
 import type { SpanSender } from "../../core/process/span-sender.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
@@ -8,9 +8,9 @@ import type { Handler } from "../handler.ts";
 import { HttpHandler } from "../handlers/http-handler.ts";
 import { createTaskTrace, describeTask, getTaskCaller } from "../task-trace.ts";
 
-/** A task that was claimed, and what its handler did. Instants are wall clock, ms since the epoch. */
+/** A task that was claimed, and what its handler did. */
 interface OpenTask {
-  claimedAt: number;
+  claimedAt: WallTime;
   command?: Span;
 }
 
@@ -63,7 +63,7 @@ function buildTaskSpan(
   { id, type, definition, outcome, after = [] }: Extract<WorkerEvent, { kind: "ended" }>,
   run: string,
   { claimedAt, command }: OpenTask,
-  endedAt: number,
+  endedAt: WallTime,
 ): RunSpan {
   const { scheduled, late, result, startedAt = claimedAt } = outcome;
   const { name, attributes } = describeTask({ ...outcome, id, type, scheduledTime: new Date(scheduled) });

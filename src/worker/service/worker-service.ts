@@ -1,3 +1,4 @@
+import type { Millis } from "../../core/base/clock.ts";
 import { formatDuration, formatInstant } from "../../core/base/duration.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
@@ -52,7 +53,7 @@ export interface WorkerServiceOptions {
   facts: MacroFacts;
   user: string;
   ttl: number;
-  terminationTimeout: number;
+  terminationTimeout: Millis;
   secrets: readonly string[];
   /** Where the output of tasks is kept; undefined to keep none. */
   output?: OutputStorage | undefined;

@@ -1,3 +1,4 @@
+import type { Millis, MonotonicTime, WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { buildTraceVariables } from "../../core/base/trace.ts";
 import { retryUnavailable } from "../../core/etcd/retry.ts";
@@ -63,14 +64,14 @@ export type TaskCompletion =
  * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
  * running key, writes the new state, adds the outcome to the history, and adds the runs of the schedules that follow. If an
  * operator has changed the state meanwhile, the new state is computed again from the changed one.
- * @param until instant on the clock, ms, until which calls to an unreachable etcd are retried
+ * @param until how long calls to an unreachable etcd are retried
  * @throws StoreError
  */
 export async function completeTask(
   ports: SchedulePorts,
   claimed: ClaimedOccurrence,
   ended: EndedOccurrence,
-  until: number,
+  until: MonotonicTime,
 ): Promise<TaskCompletion> {
   const { definition, running, token } = claimed;
   const limits = limitAge(definition, ports.settings.retention?.age);
@@ -124,7 +125,7 @@ export async function completeTask(
 async function commitCompletion(
   ports: SchedulePorts,
   txn: Txn,
-  { isRemoved, until }: { isRemoved: boolean; until: number },
+  { isRemoved, until }: { isRemoved: boolean; until: MonotonicTime },
 ): Promise<TxnResponse | undefined> {
   try {
     return await commitUntil(ports, txn, until);
@@ -198,7 +199,7 @@ function guardOwn(keys: Keys, { id, host, key, token }: ClaimedOccurrence, dueMo
 }
 
 /** Commits a transaction. Retries until `until` while etcd is unreachable. */
-function commitUntil(ports: SchedulePorts, txn: Txn, until: number): Promise<TxnResponse> {
+function commitUntil(ports: SchedulePorts, txn: Txn, until: MonotonicTime): Promise<TxnResponse> {
   return retryUnavailable(ports, until, (signal) => ports.store.commitTxn(txn, signal));
 }
 
@@ -222,7 +223,7 @@ async function removeMark(
   ports: SchedulePorts,
   { id, host, key, running }: ClaimedOccurrence,
   due: VersionedValue<DueState>,
-  until: number,
+  until: MonotonicTime,
 ): Promise<void> {
   const isOwn = ({ session }: OpenOccurrence) => session?.run === running.run;
   if (!due.value.open.some(isOwn)) return;
@@ -270,7 +271,7 @@ async function writeMissedOutcomes(
   { id, host, running }: ClaimedOccurrence,
   known: VersionedValue<OutcomeHistory> | undefined,
   addOutcome: (before: OutcomeHistory) => OutcomeHistory,
-  until: number,
+  until: MonotonicTime,
 ): Promise<void> {
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, running.run); ) {
     const txn = buildOutcomesTxn(ports.keys.outcomes(id, host), addOutcome(seen.value), seen.mod);
@@ -291,7 +292,7 @@ async function deleteRunningKey(
   ports: SchedulePorts,
   claimed: ClaimedOccurrence,
   dueMod: bigint,
-  until: number,
+  until: MonotonicTime,
 ): Promise<boolean> {
   const txn: Txn = {
     compare: guardOwn(ports.keys, claimed, dueMod),
@@ -316,12 +317,12 @@ export function applyCompletion(
 /**
  * Ends a start with its outcome. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
- * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
+ * @param times  `took`: by the monotonic clock, which nobody sets
  */
 export function endOccurrence(
   { definition, running, token, open }: ClaimedOccurrence,
   taskResult: TaskResult,
-  { endedAt, took }: { endedAt: number; took: number },
+  { endedAt, took }: { endedAt: WallTime; took: Millis },
 ): EndedOccurrence {
   const { scheduled, run, worker, host, attempt, since, late } = running;
   const { wait, code, errorCode, tail, value, leases, waited } = taskResult;

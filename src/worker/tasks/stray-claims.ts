@@ -1,3 +1,4 @@
+import { addMs } from "../../core/base/clock.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -45,7 +46,7 @@ export function createStrayRelease(
     };
     releasing.add(claimed.key);
     try {
-      const completion = await completeTask(ports, claimed, { outcome }, clock.now() + RELEASE_WITHIN);
+      const completion = await completeTask(ports, claimed, { outcome }, addMs(clock.now(), RELEASE_WITHIN));
       applyCompletion(cache, keys, claimed, completion);
       if (completion.kind === "settled")
         log.warn("gave back an occurrence: a late copy of a refused claim was applied", {

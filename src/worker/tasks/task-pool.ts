@@ -1,3 +1,4 @@
+import { addMs, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
@@ -68,11 +69,8 @@ export class TaskPool {
     });
   }
 
-  /**
-   * Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes.
-   * @param now wall clock, ms
-   */
-  updateSchedule(entry: CachedSchedule, now: number): void {
+  /** Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes. */
+  updateSchedule(entry: CachedSchedule, now: WallTime): void {
     for (const { claimed, end } of this.#tasksBySchedule.get(entry.name) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(() => new TaskLost("lost", "its running key was deleted"));
@@ -85,9 +83,9 @@ export class TaskPool {
 
   /**
    * Aborts tasks that the next occurrence replaces.
-   * @returns when to call again, wall clock, ms
+   * @returns when to call again
    */
-  abortReplaced(now: number): number | undefined {
+  abortReplaced(now: WallTime): number | undefined {
     const { conditions } = this.#context;
     for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now)) {
       const task = this.#tasks.get(run);
@@ -123,7 +121,7 @@ export class TaskPool {
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
     const from = clock.now();
     const taskResult = await runHandler(handler, running);
-    const took = clock.now() - from;
+    const took = subtractTime(clock.now(), from);
     report.stop();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
@@ -196,7 +194,7 @@ async function retryUntilDone(
   const { ports, registration, cache } = context;
   const { session } = registration;
   for (let last = 0; ; ) {
-    const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
+    const until = session.signal.aborted ? addMs(ports.clock.now(), LOST_WITHIN) : session.horizon;
     try {
       const result = await completeTask(ports, claimed, ended, until);
       applyCompletion(cache, ports.keys, claimed, result);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { put, write } from "../../../fixtures/etcd/store-calls.ts";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
 import { type ClaimShare, proveShares } from "../../../src/agent/shared-session.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
-import { put, write } from "../../core/etcd/contract/index.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
 
 test("many claims are proved by one read; if a ticket has changed, each is proved by itself", async () => {
   const store = MemoryStore.create(new ManualClock());

@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { put, write } from "../../../fixtures/etcd/store-calls.ts";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
 import type { AgentPorts } from "../../../src/agent/fence.ts";
 import { SharedSessions } from "../../../src/agent/shared-sessions.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
@@ -6,9 +9,6 @@ import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import type { SessionProof } from "../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
-import { put, write } from "../../core/etcd/contract/index.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 export const HOST = "web1.example.com";
 export const TTL = 30;

@@ -1,17 +1,19 @@
 import { describe, expect, test } from "vitest";
+import { write } from "../../../fixtures/etcd/store-calls.ts";
+import { put } from "../../../fixtures/protocol/claim-fixture.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
+import { addMs, type MonotonicTime, subtractTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { SessionLost } from "../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
-import { write } from "../../core/etcd/contract/index.ts";
-import { put } from "../../core/protocol/claim-fixture.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 
-const open = (agent: SharedSessions, run: string, ttl = TTL) => agent.open({ run, ttl }, 1_000, NEVER);
+const open = (agent: SharedSessions, run: string, ttl = TTL) =>
+  agent.open({ run, ttl }, toMonotonicTime(1_000), NEVER);
 const resume = (agent: SharedSessions, run: string, { session }: OpenedSession) =>
-  agent.resume({ run, ttl: TTL, session: session.id }, 1_000_000, NEVER);
+  agent.resume({ run, ttl: TTL, session: session.id }, toMonotonicTime(1_000_000), NEVER);
 const getLoss = ({ session }: OpenedSession) => (session.signal.reason as SessionLost | undefined)?.kind;
 
 const A = "aaaaaaaaaaaaaaaa";
@@ -52,7 +54,7 @@ describe("runs of one agent", () => {
     const host = new AgentHost();
     const agent = host.startAgent();
     host.store.grant = failToAnswer;
-    void agent.open({ run: A, ttl: TTL }, Number.POSITIVE_INFINITY, NEVER);
+    void agent.open({ run: A, ttl: TTL }, toMonotonicTime(Number.POSITIVE_INFINITY), NEVER);
     let end: unknown;
     void open(agent, B).catch((error) => {
       end = error;
@@ -72,7 +74,7 @@ describe("runs of one agent", () => {
   test("leave without ending the session of the others", async () => {
     const { host, a, b } = await startPair();
     const [left, other] = [await host.putTicket(a, A), await host.putTicket(b, B)];
-    await a.session.end(host.clock.now() + 1_000, [left]);
+    await a.session.end(addMs(host.clock.now(), 1_000), [left]);
     expect([host.has(left), host.has(other)]).toEqual([false, true]);
   });
 
@@ -81,7 +83,7 @@ describe("runs of one agent", () => {
     const key = await host.putTicket(a, A);
     host.store.etcd.grant(77n, 60);
     put(host.store.etcd, key, "{}", 77n);
-    await a.session.end(host.clock.now() + 1_000, [key]);
+    await a.session.end(addMs(host.clock.now(), 1_000), [key]);
     expect(host.has(key)).toBe(true);
   });
 });
@@ -93,7 +95,7 @@ describe("the horizon of a run", () => {
     const owner = own(host, a);
     const before = session.horizon;
     await host.clock.advance(5_000);
-    expect([session.horizon - before, owner.moves]).toEqual([5_000, 1]);
+    expect([subtractTime(session.horizon, before), owner.moves]).toEqual([5_000, 1]);
   });
 
   test.each(["silent", "gone"] as const)(
@@ -104,7 +106,9 @@ describe("the horizon of a run", () => {
       owner.state = state;
       const before = a.session.horizon;
       await host.clock.advance(5_000);
-      expect([a.session.horizon - before, b.session.horizon - before]).toEqual([0, 5_000]);
+      expect([subtractTime(a.session.horizon, before), subtractTime(b.session.horizon, before)]).toEqual([
+        0, 5_000,
+      ]);
       expect(getLoss(a)).toBe(state === "gone" ? "unfounded" : undefined);
       expect(getLoss(b)).toBeUndefined();
     },
@@ -118,10 +122,12 @@ describe("the horizon of a run", () => {
     await host.clock.advance(5_000);
     late.state = "silent";
     await host.clock.advance(5_000);
-    expect([a.session.horizon - before, b.session.horizon - before]).toEqual([0, 10_000]);
+    expect([subtractTime(a.session.horizon, before), subtractTime(b.session.horizon, before)]).toEqual([
+      0, 10_000,
+    ]);
     late.answer.resolve();
     await host.clock.advance(1);
-    expect([a.session.horizon - before, late.moves]).toEqual([5_000, 1]);
+    expect([subtractTime(a.session.horizon, before), late.moves]).toEqual([5_000, 1]);
   });
 
   test("does not move by a proof from before the machine may have been paused", async () => {
@@ -151,7 +157,7 @@ describe("the horizon of a run", () => {
   test("wakes who waits for it at the instant of the run, not of the session", async () => {
     const { host, a } = await startOne();
     const { session } = a;
-    let wokenAt = -1;
+    let wokenAt: MonotonicTime | undefined;
     void session.waitUntilHorizonNear(10_000, NEVER).then(() => {
       wokenAt = host.clock.now();
     });
@@ -184,7 +190,7 @@ describe("a takeover", () => {
     await host.clock.advance(10_000);
     const resumed = await resume(next, A, a);
     expect(resumed?.session.id).toBe(a.session.id);
-    expect(resumed?.session.horizon).toBe(host.clock.now() + 29_000);
+    expect(resumed?.session.horizon).toBe(addMs(host.clock.now(), 29_000));
   });
 
   test("makes every later transaction of the former agent fail", async () => {
@@ -206,7 +212,9 @@ describe("a takeover", () => {
     host.store.etcd.revoke(a.session.id);
     expect(await resume(next, A, a)).toBeUndefined();
     host.store.etcd.grant(99n, TTL);
-    expect(await next.resume({ run: A, ttl: TTL, session: 99n }, 1_000_000, NEVER)).toBeUndefined();
+    expect(
+      await next.resume({ run: A, ttl: TTL, session: 99n }, toMonotonicTime(1_000_000), NEVER),
+    ).toBeUndefined();
   });
 
   test("can follow another one", async () => {
@@ -281,7 +289,7 @@ test("the session that is kept is renewed without runs, and one that was taken o
   const { host, agent: former, a } = await startOne();
   former.close();
   const agent = host.startAgent();
-  await agent.keepOpen(TTL, 1_000);
+  await agent.keepOpen(TTL, toMonotonicTime(1_000));
   (await resume(agent, A, a))?.session.stopRenewing();
   await host.clock.advance(600_000);
   const live = agent.listLive().map(({ session }) => session.id);
@@ -292,11 +300,11 @@ test("the session that is kept is renewed without runs, and one that was taken o
 test("the session that is kept is opened again when it was lost", async () => {
   const host = new AgentHost();
   const agent = host.startAgent();
-  await agent.keepOpen(TTL, 1_000);
+  await agent.keepOpen(TTL, toMonotonicTime(1_000));
   const [former] = agent.listLive();
   host.store.etcd.revoke(former?.session.id ?? 0n);
   await host.clock.advance(60_000);
   expect(agent.listLive()).toEqual([]);
-  await agent.keepOpen(TTL, 1_000_000);
+  await agent.keepOpen(TTL, toMonotonicTime(1_000_000));
   expect(agent.listLive()).toHaveLength(1);
 });

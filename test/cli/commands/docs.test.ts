@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { everyKind } from "../../../fixtures/cli/sample-commands.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { renderCommandsPage } from "../../../scripts/docs/markdown.ts";
 import { renderManualPages } from "../../../scripts/docs/roff.ts";
@@ -11,7 +12,6 @@ import { COMMON_FLAGS } from "../../../src/cli/frame/command.ts";
 import { renderUsage } from "../../../src/cli/frame/command-line/help.ts";
 import { EXIT_CODES } from "../../../src/cli/frame/command-line/help-topics.ts";
 import { describeSettings } from "../../../src/core/config/config.ts";
-import { everyKind } from "./samples.ts";
 
 const hostile = {
   ...everyKind,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { generateText } from "../../../fixtures/protocol/samples.ts";
 import { formatJsonDocument } from "../../../src/cli/frame/json-output.ts";
-import { generateText } from "../../core/protocol/samples.ts";
 
 describe("a document for programs", () => {
   test("is one line, with its version, and numbers of any size", () => {

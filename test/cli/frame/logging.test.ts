@@ -17,9 +17,9 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { generateText } from "../../../fixtures/protocol/samples.ts";
 import { type LogOptions, openLog } from "../../../src/cli/frame/logging.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
-import { generateText } from "../../core/protocol/samples.ts";
 
 let folder = "";
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { generateText } from "../../../fixtures/protocol/samples.ts";
 import { renderTextTable } from "../../../src/cli/frame/table.ts";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
-import { generateText } from "../../core/protocol/samples.ts";
 
 describe("a table", () => {
   test("has columns as wide as they need be, and a dash where there is nothing", () => {

@@ -1,8 +1,7 @@
 /** How many runs held and waited over time, from what is stored. */
 import { describe, expect, it } from "vitest";
-import { countActivity } from "../../../src/cli/views/overview.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import { createRunningKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createEndedRun,
   createHistoryKey,
@@ -11,8 +10,9 @@ import {
   createTicketKey,
   NOW,
   toRunId,
-} from "../../site/state/sample-snapshots.ts";
-import { createRunningKey, createScheduleKeys } from "./schedules.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { countActivity } from "../../../src/cli/views/overview.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 
 const SPAN = { from: NOW - 4_000, until: NOW };
 const ago = (seconds: number) => NOW - seconds * 1_000;

@@ -1,16 +1,12 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/cli/views/groups.ts";
-import { buildHostDetail, findHostState } from "../../../src/cli/views/hosts.ts";
-import { buildQueueDetail } from "../../../src/cli/views/queues.ts";
-import { buildRunDetail } from "../../../src/cli/views/runs.ts";
-import { buildScheduleDetail } from "../../../src/cli/views/schedules.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
-import { buildClaims } from "../../../src/site/state/claims.ts";
-import type { SessionLivenessMap } from "../../../src/site/state/explain.ts";
-import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createOutcomesKey,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createAuditKey,
   createDrainKey,
@@ -25,9 +21,18 @@ import {
   NOW,
   toRunId,
   waiting,
-} from "../../site/state/sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/cli/views/groups.ts";
+import { buildHostDetail, findHostState } from "../../../src/cli/views/hosts.ts";
+import { buildQueueDetail } from "../../../src/cli/views/queues.ts";
+import { buildRunDetail } from "../../../src/cli/views/runs.ts";
+import { buildScheduleDetail } from "../../../src/cli/views/schedules.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import { buildClaims } from "../../../src/site/state/claims.ts";
+import type { SessionLivenessMap } from "../../../src/site/state/explain.ts";
+import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 import { listFacts, readSection } from "./rows.ts";
-import { createOutcomesKey, createRunningKey, createScheduleKeys, createWorkerKey } from "./schedules.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
 const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);

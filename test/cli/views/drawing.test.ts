@@ -1,5 +1,6 @@
 /** Areas, graphs, bars and levels of drawings. */
 import { describe, expect, it } from "vitest";
+import { parseSpans } from "../../../fixtures/console/parse-spans.ts";
 import {
   ASCII_DRAWING,
   clipSpans,
@@ -12,7 +13,6 @@ import {
   UNICODE_DRAWING,
 } from "../../../src/cli/views/drawing.ts";
 import type { Tone } from "../../../src/site/state/subject.ts";
-import { parseSpans } from "./spans.ts";
 
 describe("an area", () => {
   const values = [0, 0.01, 1, 2, 4, 8];

@@ -1,12 +1,12 @@
 /** Tables of etcd itself: sessions, users and members. */
 import { describe, expect, test } from "vitest";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { buildMemberRows } from "../../../src/cli/views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../../src/cli/views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS } from "../../../src/cli/views/etcd-users.ts";
 import { formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 type Reading = Parameters<typeof buildSessionRows>[1][number];
 

@@ -1,14 +1,11 @@
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
-import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import { formatEventText } from "../../../src/cli/views/event.ts";
-import { EventLog, listEarlierEvents, listEventsBetween } from "../../../src/cli/views/event-log.ts";
-import type { AuditAction } from "../../../src/core/protocol/audit.ts";
-import type { PastRun } from "../../../src/core/protocol/history.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createLastOccurrence,
+  createRunningKey,
+  createScheduleKeys,
+} from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createAuditKey,
   createDrainKey,
@@ -19,9 +16,16 @@ import {
   createTicketKey,
   NOW,
   toRunId,
-} from "../../site/state/sample-snapshots.ts";
-import { SnapshotFollower } from "../../site/state/snapshot-follower.ts";
-import { createLastOccurrence, createRunningKey, createScheduleKeys } from "./schedules.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
+import { measureProcessorMs } from "../../../fixtures/steady.ts";
+import { formatEventText } from "../../../src/cli/views/event.ts";
+import { EventLog, listEarlierEvents, listEventsBetween } from "../../../src/cli/views/event-log.ts";
+import type { AuditAction } from "../../../src/core/protocol/audit.ts";
+import type { PastRun } from "../../../src/core/protocol/history.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
 
 const MINUTE = 60_000;
 const held = (letter: string, more = {}) =>

@@ -1,10 +1,10 @@
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createDrainKey, createTicketKey, held } from "../../../fixtures/state/sample-snapshots.ts";
 import { addFieldWords, NO_FILTER, parseRowFilter, splitTimedFilter } from "../../../src/cli/views/filter.ts";
 import { VIEWS } from "../../../src/cli/views/index.ts";
 import { locksView } from "../../../src/cli/views/queues.ts";
-import { createDrainKey, createTicketKey, held } from "../../site/state/sample-snapshots.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 

@@ -1,9 +1,14 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createEndedRun,
+  createHistoryKey,
+  createKeyValue,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { historyView } from "../../../src/cli/views/history.ts";
 import { formatOutcomes, type OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { createEndedRun, createHistoryKey, createKeyValue, NOW } from "../../site/state/sample-snapshots.ts";
 import { showView } from "./rows.ts";
 
 const first = createEndedRun({ run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" });

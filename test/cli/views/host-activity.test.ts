@@ -1,5 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { createRunningKey, createWorkerKey } from "../../../fixtures/schedule/schedule-keys.ts";
+import {
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import {
   computeHostActivity,
   type HostSigns,
@@ -9,8 +17,6 @@ import {
 import type { QueueEntry, TicketState } from "../../../src/core/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/site/state/claims.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { createSnapshot, createTicketKey, held, NOW, toRunId } from "../../site/state/sample-snapshots.ts";
-import { createRunningKey, createWorkerKey } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
 

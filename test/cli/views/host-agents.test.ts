@@ -1,5 +1,12 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -11,8 +18,6 @@ import {
 import { formatExposition, measureAgents } from "../../../src/cli/views/metrics.ts";
 import { findProblems } from "../../../src/cli/views/problems.ts";
 import { formatAgentReport, formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { createKeyValue, createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 import { listFacts, showView } from "./rows.ts";
 
 const HOST = "web1.example.com";

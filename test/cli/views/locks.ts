@@ -1,12 +1,12 @@
 /** Sample locks in each state. Each is named for its state. */
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
   createDrainKey,
   createKeyValue,
   createTicketKey,
   held,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
 
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 

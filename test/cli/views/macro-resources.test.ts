@@ -1,5 +1,12 @@
 /** Resources with host macros in their names, such as FQDN_mem: their rows, their details, and the columns of hosts. */
 import { describe, expect, it } from "vitest";
+import {
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { createHostMacroView } from "../../../src/cli/views/hosts.ts";
 import {
   buildEmptyQueueRow,
@@ -12,13 +19,6 @@ import { substituteMacros } from "../../../src/core/fleet/arithmetic.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { findHostResource } from "../../../src/site/state/shares.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import {
-  createHostKey,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-  NOW,
-} from "../../site/state/sample-snapshots.ts";
 import { listFacts, readSection } from "./rows.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];

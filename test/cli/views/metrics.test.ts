@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createLastOccurrence,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createDrainKey,
   createHistoryKey,
@@ -9,8 +13,9 @@ import {
   createSnapshot,
   createTicketKey,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
-import { createLastOccurrence, createRunningKey, createScheduleKeys, createWorkerKey } from "./schedules.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 
 /** Measures a cluster. @returns the lines without the common beginning of the names */
 const linesOf = (kvs: readonly KeyValue[]) =>

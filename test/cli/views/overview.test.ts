@@ -1,5 +1,15 @@
 /** The whole site as one picture: what it says, and how it is drawn. */
 import { describe, expect, it } from "vitest";
+import { createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
+import {
+  createDrainKey,
+  createHistoryKey,
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import {
   ASCII_DRAWING,
   countGraphValues,
@@ -11,16 +21,6 @@ import { buildOverview, type Overview } from "../../../src/cli/views/overview.ts
 import { drawHosts, drawOverview } from "../../../src/cli/views/overview-drawing.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import type { Tone } from "../../../src/site/state/subject.ts";
-import {
-  createDrainKey,
-  createHistoryKey,
-  createHostKey,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-  NOW,
-} from "../../site/state/sample-snapshots.ts";
-import { createScheduleKeys } from "./schedules.ts";
 
 const WEB = "web1.example.com";
 const host = (fqdn: string, seenAt = NOW) =>

@@ -1,10 +1,13 @@
 /** Problems: what is reported to operators, and what is not. */
 
 import { describe, expect, it } from "vitest";
-import { ETCD_REMEDY, findProblems, problemsView } from "../../../src/cli/views/problems.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { buildProblemId } from "../../../src/site/state/problem.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createLastOccurrence,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createDrainKey,
   createGroupKey,
@@ -15,8 +18,10 @@ import {
   createTicketKey,
   held,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
-import { createLastOccurrence, createRunningKey, createScheduleKeys, createWorkerKey } from "./schedules.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { ETCD_REMEDY, findProblems, problemsView } from "../../../src/cli/views/problems.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { buildProblemId } from "../../../src/site/state/problem.ts";
 
 const ticket = createTicketKey("lock x", "a", 1, held);
 /** The mark of its grant, of a session of 30 s. */

@@ -1,6 +1,15 @@
 /** Rows of locks and resources, which several tables share, and durations drawn as bars. */
 import { expect, test } from "vitest";
 import {
+  createDrainKey,
+  createEndedRun,
+  createHistoryKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
+import {
   buildEmptyQueueRow,
   buildQueueRow,
   describeTrend,
@@ -10,15 +19,6 @@ import {
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { findNamedQueue, type NamedQueue } from "../../../src/site/state/snapshot.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import {
-  createDrainKey,
-  createEndedRun,
-  createHistoryKey,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-  NOW,
-} from "../../site/state/sample-snapshots.ts";
 
 const tickets = [
   createTicketKey("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),

@@ -1,10 +1,10 @@
+import { createSnapshot, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import type { Detail } from "../../../src/cli/views/detail.ts";
 import { isFilterMatch, parseRowFilter } from "../../../src/cli/views/filter.ts";
 import { parseSortOrder, sortViewRows } from "../../../src/cli/views/sort.ts";
 import type { AnyView } from "../../../src/cli/views/view.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { createSnapshot, NOW } from "../../site/state/sample-snapshots.ts";
 
 /** Builds the rows of a view in its order, the texts of a column, of all cells, and the keys of the rows that pass a filter. */
 export function showView<R>(view: AnyView<R>, kvs: readonly KeyValue[]) {

@@ -1,5 +1,21 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createDefinition,
+  createLastOccurrence,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../fixtures/schedule/schedule-keys.ts";
+import {
+  createGroupKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
 import { runsView } from "../../../src/cli/views/runs.ts";
 import {
   buildScheduleRows,
@@ -11,23 +27,7 @@ import { workersView } from "../../../src/cli/views/workers.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { formatDue, type LastOccurrence, type OpenOccurrence } from "../../../src/schedule/state/due.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import {
-  createGroupKey,
-  createKeyValue,
-  createSnapshot,
-  createTicketKey,
-  NOW,
-} from "../../site/state/sample-snapshots.ts";
-import { SnapshotFollower } from "../../site/state/snapshot-follower.ts";
 import { showView } from "./rows.ts";
-import {
-  createDefinition,
-  createLastOccurrence,
-  createRunningKey,
-  createScheduleKeys,
-  createWorkerKey,
-} from "./schedules.ts";
 
 const DUE: Partial<OpenOccurrence> = {
   scheduled: NOW - 60_000,

@@ -1,9 +1,5 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { shortenOwner } from "../../../src/cli/views/columns.ts";
-import { VIEWS, type ViewId } from "../../../src/cli/views/index.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { buildViewContext } from "../../../src/site/state/view-context.ts";
 import {
   createDrainKey,
   createGroupKey,
@@ -13,7 +9,11 @@ import {
   createTicketKey,
   held,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { shortenOwner } from "../../../src/cli/views/columns.ts";
+import { VIEWS, type ViewId } from "../../../src/cli/views/index.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { buildViewContext } from "../../../src/site/state/view-context.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 

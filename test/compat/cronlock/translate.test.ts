@@ -1,5 +1,6 @@
 /** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
+import { createToolContext } from "../../../fixtures/cli/tool-context.ts";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
@@ -9,7 +10,6 @@ import {
   translateGolock,
 } from "../../../src/compat/cronlock/options.ts";
 import { resolveConfig } from "../../../src/core/config/config.ts";
-import { createToolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];
 const LOCK = `cronlock.${computeArgumentsHash("cronlock", WORDS)}`;

@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createIo } from "../../../fixtures/cli/sample-commands.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { executeCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import { migrateCrontabCommand } from "../../../src/compat/migrate/crontab.ts";
-import { createIo } from "../../cli/commands/samples.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,11 +1,11 @@
 /** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
+import { createToolContext } from "../../../fixtures/cli/tool-context.ts";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import { createToolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
   const [tool = "", ...words] = splitShellWords(line);

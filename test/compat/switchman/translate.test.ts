@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { createToolContext } from "../../../fixtures/cli/tool-context.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/options.ts";
 import { resolveConfig } from "../../../src/core/config/config.ts";
-import { createToolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";
 const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "zk:2181", ...more });

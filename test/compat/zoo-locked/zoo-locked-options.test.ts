@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { createToolContext } from "../../../fixtures/cli/tool-context.ts";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
 import { UsageError } from "../../../src/core/base/errors.ts";
-import { createToolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;

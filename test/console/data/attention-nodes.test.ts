@@ -1,5 +1,8 @@
 import { createElement } from "react";
 import { describe, expect, it } from "vitest";
+import { renderComponent } from "../../../fixtures/console/render-component.ts";
+import { createStubConsole, withConsole } from "../../../fixtures/console/stub-console.ts";
+import { createSnapshot, createTicketKey, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import {
   type AttentionInputs,
   buildAttentionNodes,
@@ -11,9 +14,6 @@ import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
 import type { Problem } from "../../../src/site/state/problem.ts";
-import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
-import { renderComponent } from "../panes/render-component.ts";
-import { createStubConsole, withConsole } from "../stub-console.ts";
 
 const problem = (subject: string, level: Problem["level"] = "failure"): Problem => ({
   kind: "malformed",

@@ -1,5 +1,6 @@
 /** Which columns of a table are on, and where they are. */
 import { describe, expect, it } from "vitest";
+import { createSnapshot, createTicketKey, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import { ON_DEMAND } from "../../../src/cli/commands/see/grid.ts";
 import {
   ConsoleTable,
@@ -8,7 +9,6 @@ import {
   listColumnIds,
   placeTableColumns,
 } from "../../../src/console/data/console-table.ts";
-import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createSnapshot, createTicketKey, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import { parseSortOrder } from "../../../src/cli/views/sort.ts";
 import { ConsoleTable, type TableOptions } from "../../../src/console/data/console-table.ts";
-import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 
 const LOOK = { colours: false, marks: undefined, arrow: ">", width: 100 };
 const ALL: TableOptions = { filter: "", order: undefined };

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
-import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
@@ -19,7 +19,7 @@ class SlowToTell extends MemoryStore {
 
 it("shows what it reads first at once; later, who cannot wait gets what is known between two pictures of a slow screen", async () => {
   const clock = createRealClock();
-  const store = new SlowToTell(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new SlowToTell(MemoryStore.create(clock).etcd);
   const keys = createKeys("/look/");
   const putGroup = (name: string) => {
     const op = { op: "put", key: keys.group(name), value: '["a.x"]' } as const;

@@ -1,7 +1,7 @@
 /** How a change of the past is named. */
 import { expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { nameChange } from "../../../src/console/data/time-travel.ts";
-import { keys } from "../../core/protocol/samples.ts";
 
 it.each([
   [[keys.lock("backup", "a".repeat(16))], "lock backup"],

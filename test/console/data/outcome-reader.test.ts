@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { OutcomeReader } from "../../../src/console/data/outcome-reader.ts";
-import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
@@ -20,7 +20,7 @@ class PermittedStore extends MemoryStore {
 
 function createReader() {
   const clock = createRealClock();
-  const store = new PermittedStore(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new PermittedStore(MemoryStore.create(clock).etcd);
   const keys = createKeys("/test/");
   const settings = { connectTimeout: 10_000 };
   const context = { store, keys, clock, random: realRandom, settings } as unknown as CommandContext;

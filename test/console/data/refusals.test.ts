@@ -1,12 +1,12 @@
 /** In the past nothing can be changed or run. */
 import { describe, expect, it } from "vitest";
+import { createSnapshot, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { isLive } from "../../../src/console/data/live-view.ts";
 import { PastView } from "../../../src/console/data/time-travel.ts";
 import { findChoiceObstacle } from "../../../src/console/overlays/Palette.tsx";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
-import { createSnapshot, NOW } from "../../site/state/sample-snapshots.ts";
 
 const view = new PastView(createSnapshot([]), { revision: 5n, at: NOW, from: undefined, until: undefined });
 const actions = listKeyActions(COMMANDS);

@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
-import { buildHostRows } from "../../../src/cli/views/hosts.ts";
-import { Tables } from "../../../src/console/data/console-table.ts";
-import { TabCounter } from "../../../src/console/data/tab-counter.ts";
-import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { createWorkerKey } from "../../cli/views/schedules.ts";
+import { createWorkerKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createGroupKey,
   createHostKey,
   createSnapshot,
   createTicketKey,
   NOW,
-} from "../../site/state/sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { buildHostRows } from "../../../src/cli/views/hosts.ts";
+import { Tables } from "../../../src/console/data/console-table.ts";
+import { TabCounter } from "../../../src/console/data/tab-counter.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
+import { buildViewContext } from "../../../src/site/state/view-context.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>
@@ -51,7 +52,7 @@ test("the tab of hosts counts its rows", () => {
   ]);
   const rows = buildHostRows(snapshot, buildViewContext(snapshot, NOW));
   expect(rows).toHaveLength(4);
-  expect(new TabCounter(() => 0).countTabs(snapshot, NOW).hosts).toBe(4);
+  expect(new TabCounter(() => toMonotonicTime(0)).countTabs(snapshot, NOW).hosts).toBe(4);
 });
 
 test("a panel has tables of its own, and forgets a large one when another panel is shown", () => {

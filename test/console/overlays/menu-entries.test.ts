@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { parseSubject } from "../../../fixtures/state/parse-subject.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { listMenuEntries } from "../../../src/console/overlays/Menu.tsx";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
-import { parseSubject } from "../../site/state/subjects.ts";
 
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
 

@@ -3,12 +3,12 @@ import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
 import { type ComponentProps, createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
+import { renderComponent } from "../../../fixtures/console/render-component.ts";
+import { createStubConsole, withConsole } from "../../../fixtures/console/stub-console.ts";
 import { OverlayFrame, OverlayHost, useKeys } from "../../../src/console/overlays/OverlayFrame.tsx";
 import { createRow } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import { renderComponent } from "../panes/render-component.ts";
-import { createStubConsole, withConsole } from "../stub-console.ts";
 
 afterEach(cleanup);
 

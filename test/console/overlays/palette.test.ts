@@ -1,6 +1,13 @@
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
+import {
+  createGroupKey,
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import {
   addRecentEntry,
@@ -16,13 +23,6 @@ import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import { clean } from "../../../src/core/base/text.ts";
-import {
-  createGroupKey,
-  createHostKey,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-} from "../../site/state/sample-snapshots.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

@@ -1,5 +1,6 @@
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
+import { createSnapshot } from "../../../fixtures/state/sample-snapshots.ts";
 import { applyGivenFields, readGivenFields } from "../../../src/cli/commands/schedule/definition-input.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../../../src/console/overlays/dialog-form.ts";
 import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { createSnapshot } from "../../site/state/sample-snapshots.ts";
 
 const FULL: Definition = {
   cron: "30 4 * * *",

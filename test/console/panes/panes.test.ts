@@ -2,6 +2,8 @@
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
+import { renderComponent } from "../../../fixtures/console/render-component.ts";
+import { createStubConsole, withConsole } from "../../../fixtures/console/stub-console.ts";
 import { PartBoundary } from "../../../src/console/PartBoundary.tsx";
 import { Bar } from "../../../src/console/panes/Bar.tsx";
 import { BorderLine, Divider } from "../../../src/console/panes/PaneArea.tsx";
@@ -11,8 +13,6 @@ import { createInitialState, isEtcdTab, TABS, type TabId } from "../../../src/co
 import { createRow, Row } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import { createStubConsole, withConsole } from "../stub-console.ts";
-import { renderComponent } from "./render-component.ts";
 
 afterEach(cleanup);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { parseSpans } from "../../../fixtures/console/parse-spans.ts";
 import { quietenCells } from "../../../src/console/panes/Table.tsx";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import { UNICODE } from "../../../src/console/theme/theme.ts";
-import { parseSpans } from "../../cli/views/spans.ts";
 
 /** Expects that cells become these, all as texts with roles. */
 function expectQuiet(cells: string, quiet: string): void {

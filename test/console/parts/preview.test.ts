@@ -1,5 +1,6 @@
 /** The preview of a dialog, from the outcome of a dry run. */
 import { describe, expect, it } from "vitest";
+import { createSnapshot, createTicketKey, NOW, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
 import type { EvictionResult, RunnerRecord } from "../../../src/cli/frame/outcome.ts";
 import { createFaultyOutcome, createOutcome } from "../../../src/cli/frame/outcome.ts";
 import {
@@ -9,7 +10,6 @@ import {
   runPreview,
 } from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
-import { createSnapshot, createTicketKey, NOW, toRunId } from "../../site/state/sample-snapshots.ts";
 
 const SNAPSHOT = createSnapshot([createTicketKey("lock x held", "a", 1), createTicketKey("lock x", "b", 2)]);
 
@@ -24,7 +24,7 @@ const createDryRun = (verdict: RunnerRecord["verdict"], exitCode = 0) => ({
   ...createOutcome({ flags: {} }, createEviction(verdict), {
     messages: ["ends a"],
     notes: ["a note"],
-    repeat: "signalbox reset lock x --yes",
+    repeat: "--expect-revision 100 --yes",
   }),
   exitCode,
 });

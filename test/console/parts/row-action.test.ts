@@ -1,5 +1,7 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
+import { parseSubject } from "../../../fixtures/state/parse-subject.ts";
+import { createSnapshot, createTicketKey, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/cli/commands/registry.ts";
 import { loadCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import type { CommandPreview } from "../../../src/console/parts/row-actions.ts";
@@ -8,8 +10,6 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import { createSnapshot, createTicketKey, toRunId } from "../../site/state/sample-snapshots.ts";
-import { parseSubject } from "../../site/state/subjects.ts";
 
 const SNAPSHOT = createSnapshot([
   createTicketKey("lock x held", "a", 1),
@@ -27,7 +27,7 @@ function buildWords(id: RowCommandId, subject: string | undefined) {
 describe("a command on a row", () => {
   it.each<[RowCommandId, string, readonly string[]]>([
     ["reset", "lock x", ["lock", "x"]],
-    ["reset", "run a of lock x", ["lock", "x", toRunId("a")]],
+    ["reset", "run a of lock x", ["run", toRunId("a")]],
     ["reset", "record 1 of lock x", ["lock", "x"]],
     ["reset", "run b of lock x", ["run", toRunId("b")]],
     ["drain", "ended 1 of lock x", ["lock", "x"]],

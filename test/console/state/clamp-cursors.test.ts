@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { createLocksState } from "../../../fixtures/console/stub-console.ts";
 import { type ConsoleState, clampCursors, TOAST_DURATION } from "../../../src/console/state/console-state.ts";
 import type { RowList } from "../../../src/console/state/cursor.ts";
 import { computeLayout } from "../../../src/console/state/layout.ts";
-import { createLocksState } from "../stub-console.ts";
 
 const WALL = 1_000_000;
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createLocksState } from "../../../fixtures/console/stub-console.ts";
 import { type ConsoleState, PANES } from "../../../src/console/state/console-state.ts";
 import {
   computeLayout,
@@ -7,7 +8,6 @@ import {
   listPanes,
   MIN_SCREEN,
 } from "../../../src/console/state/layout.ts";
-import { createLocksState } from "../stub-console.ts";
 
 const size = fc.record({ width: fc.integer({ min: 1, max: 320 }), height: fc.integer({ min: 1, max: 120 }) });
 const state = fc.record({

@@ -1,5 +1,6 @@
 /** Saved views are kept, bounded, and tolerant of what is stored. */
 import { describe, expect, it } from "vitest";
+import { createLocksState } from "../../../fixtures/console/stub-console.ts";
 import {
   deleteView,
   MAX_SAVED_VIEWS,
@@ -9,7 +10,6 @@ import {
   saveCurrentView,
   toConsolePreferences,
 } from "../../../src/console/state/preferences.ts";
-import { createLocksState } from "../stub-console.ts";
 
 function createState() {
   const state = createLocksState();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseChords, parseReads } from "../../../fixtures/console/parse-reads.ts";
 import { InputParser } from "../../../src/console/terminal/input-parser.ts";
-import { parseChords, parseReads } from "./parse-reads.ts";
 
 describe("keys as terminals send them", () => {
   it.each([

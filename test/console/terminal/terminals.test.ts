@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseChords } from "./parse-reads.ts";
+import { parseChords } from "../../../fixtures/console/parse-reads.ts";
 
 /** Keys in the order in which the tables below have their bytes. */
 const MOVES = "up down right left home end".split(" ");

@@ -4,6 +4,8 @@ import { renderToString } from "ink";
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
+import { parseSpans } from "../../../fixtures/console/parse-spans.ts";
+import { renderComponent } from "../../../fixtures/console/render-component.ts";
 import { paintBase } from "../../../src/console/terminal/output-sequences.ts";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import {
@@ -22,8 +24,6 @@ import {
   type Theme,
 } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import { parseSpans } from "../../cli/views/spans.ts";
-import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);
 

@@ -1,6 +1,7 @@
 /** The widths of cells: padded, and cut. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { parseSpans } from "../../../fixtures/console/parse-spans.ts";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import {
   computeCellsWidth,
@@ -10,7 +11,6 @@ import {
   truncateCells,
 } from "../../../src/console/theme/Row.tsx";
 import { clean } from "../../../src/core/base/text.ts";
-import { parseSpans } from "../../cli/views/spans.ts";
 
 const cells: RowCell[] = parseSpans<StyleRole>("lock {held}日本{quiet} web1");
 

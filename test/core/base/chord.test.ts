@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
+import { parseChords } from "../../../fixtures/console/parse-reads.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { formatChord, parseChord } from "../../../src/core/base/chord.ts";
-import { parseChords } from "../../console/terminal/parse-reads.ts";
 
 describe("a chord as people write it", () => {
   it.each([

@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
+import { catchErrorKind, put, write } from "../../../fixtures/etcd/store-calls.ts";
 import type { StoreOptions } from "../../../src/core/etcd/options.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
-import { catchErrorKind, put, write } from "./contract/index.ts";
 import { AT_ONCE, createId, createKey, measureCall, NEVER, startWatch } from "./faults-helpers.ts";
-import { open } from "./served.ts";
 
 export function testClusterFaults(transport: Transport): void {
   describe(`${transport} over a cluster in trouble`, () => {

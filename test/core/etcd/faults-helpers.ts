@@ -1,7 +1,7 @@
+import { put, write } from "../../../fixtures/etcd/store-calls.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
 import type { WatchBatch } from "../../../src/core/protocol/txn.ts";
-import { put, write } from "./contract/index.ts";
 
 /** Matches any request, because gRPC compresses the bytes that could be matched. */
 export const ANYTHING = /[\s\S]/;

@@ -7,9 +7,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
+import { catchErrorKind, catchRefusal, watchOnce } from "../../../fixtures/etcd/store-calls.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
-import { catchErrorKind, catchRefusal, watchOnce } from "./contract/index.ts";
-import { open } from "./served.ts";
 
 const HEADER = { revision: "7", raft_term: "3" };
 

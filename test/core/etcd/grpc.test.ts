@@ -1,4 +1,4 @@
+import { createServedSubject } from "../../../fixtures/etcd/served-subject.ts";
 import { testStoreContract } from "./contract/index.ts";
-import { createServedSubject } from "./served.ts";
 
 testStoreContract("the grpc transport", () => createServedSubject("grpc"));

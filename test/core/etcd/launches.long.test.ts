@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createSteadyJitter, measureLaunches } from "../../../fixtures/etcd/launches.ts";
-import { open } from "./served.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
 
 const LOAD = { callers: 8, calls: 6 };
 

@@ -2,12 +2,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock, waitForPending } from "../../../fixtures/manual-clock.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../../../src/core/etcd/failover.ts";
 import { Login, Passwords } from "../../../src/core/etcd/login.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../../src/core/etcd/member.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
-import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** One login that a member was asked for. */
 interface Asked {
@@ -47,7 +47,7 @@ describe("a login", () => {
       if (rpc === "authenticate") {
         const { password } = request as { password: string };
         const answer = (token = `${endpoint} knows ${password}`) => resolve({ token });
-        asked.push({ at: clock.now(), member: endpoint, password, options, answer, fail: reject });
+        asked.push({ at: clock.elapsed, member: endpoint, password, options, answer, fail: reject });
       }
       return promise;
     },

@@ -2,11 +2,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
+import {
+  catchErrorKind,
+  catchRefusal,
+  compareAbsent,
+  put,
+  watchOnce,
+  write,
+} from "../../../fixtures/etcd/store-calls.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../../src/core/etcd/options.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
-import { catchErrorKind, catchRefusal, compareAbsent, put, watchOnce, write } from "./contract/index.ts";
 import {
   ANYTHING,
   AT_ONCE,
@@ -17,7 +25,6 @@ import {
   startWatch,
   waitForCondition,
 } from "./faults-helpers.ts";
-import { open } from "./served.ts";
 
 export function testNetworkFaults(transport: Transport): void {
   describe(`${transport} over a bad network`, () => {

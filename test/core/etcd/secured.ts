@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
+import { catchErrorKind, catchRefusal, put, watchOnce, write } from "../../../fixtures/etcd/store-calls.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import type { StoreOptions } from "../../../src/core/etcd/options.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
-import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
-import { open } from "./served.ts";
 
 /** Opens stores that are closed after each test. */
 function createOpener(transport: Transport): (options: StoreOptions) => Promise<Store> {

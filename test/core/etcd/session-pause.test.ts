@@ -1,6 +1,12 @@
 /** A machine that was paused by its hypervisor: its clocks were stopped, and only a jump of the wall clock shows it. */
+
 import { describe, expect, test } from "vitest";
-import { failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
+import {
+  failOnUnhandledRejections,
+  getLossKind,
+  SessionFixture,
+} from "../../../fixtures/etcd/session-fixture.ts";
+import type { MonotonicTime } from "../../../src/core/base/clock.ts";
 
 failOnUnhandledRejections();
 
@@ -107,7 +113,7 @@ describe("when the wall clock jumps forward while etcd does not answer", () => {
 
   test("whoever waits for the horizon is woken when it moves back", async () => {
     const { fixture, session } = await openSession();
-    let nearAt: number | undefined;
+    let nearAt: MonotonicTime | undefined;
     const over = new AbortController();
     void session.waitUntilHorizonNear(10_000, over.signal).then(() => {
       nearAt = fixture.clock.now();

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Fate, failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
+import {
+  type Fate,
+  failOnUnhandledRejections,
+  getLossKind,
+  SessionFixture,
+} from "../../../fixtures/etcd/session-fixture.ts";
 
 failOnUnhandledRejections();
 

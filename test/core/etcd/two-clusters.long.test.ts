@@ -2,12 +2,12 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { open } from "../../../fixtures/etcd/served-subject.ts";
+import { catchErrorKind, catchRefusal, put, watchOnce, write } from "../../../fixtures/etcd/store-calls.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../../src/core/etcd/options.ts";
 import type { Store } from "../../../src/core/etcd/store.ts";
-import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
 import { createId } from "./faults-helpers.ts";
-import { open } from "./served.ts";
 
 const TIMEOUTS = { attempt: 1_000, hedge: 100, total: 1_500 };
 

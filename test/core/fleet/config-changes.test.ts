@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyConfiguration, EMPTY_CONFIGURATION } from "../../../fixtures/protocol/configurations.ts";
 import {
   applyConfigChanges,
   type Configuration,
@@ -7,7 +8,6 @@ import {
   formatConfigChange,
   normalizeMembers,
 } from "../../../src/core/fleet/configuration.ts";
-import { anyConfiguration, EMPTY_CONFIGURATION } from "./configurations.ts";
 
 describe("changes", () => {
   it("between two configurations turn the one into the other", () => {

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
+import {
+  abandonCommand,
+  canCreateCgroups,
+  createCgroupHome,
+  createMark,
+  startRunner,
+} from "../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { abandonCommand, canCreateCgroups, createCgroupHome, createMark, startRunner } from "./helpers.ts";
 
 test.runIf(canCreateCgroups)(
   "a command without guardians is killed by a run that started before",

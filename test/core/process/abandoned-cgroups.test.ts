@@ -6,9 +6,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { compileProgram } from "../../../fixtures/process/compile-program.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   abandonCommand,
   canCreateCgroups,
@@ -16,8 +13,11 @@ import {
   createOutput,
   findGuardians,
   WAIT,
-} from "./helpers.ts";
-import { launchRun, serveRun, startAgent } from "./launcher-helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { launchRun, serveRun, startAgent } from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const TIME_NAMESPACE = ["unshare", "--time", "--boottime", "100000", "--fork"];
 const PID_NAMESPACE = ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child"];
@@ -71,7 +71,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
     await run.waitForEvent("started");
     expect((await home.start("exit 0", {}, there).ended).code).toBe(0);
     writeFileSync(out.path, "");
-    expect((await run.ended).code).toBe(4);
+    expect(await run.ended).toExit(4);
   }
 
   test.each(NAMESPACES)("continues while others start in another $name namespace", ({ before }) =>
@@ -94,7 +94,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
       const { stderr } = await home.start("exit 0").ended;
       expect(stderr.toString()).toBe("");
       killProcess(guardians[name === "inner" ? "outer" : "inner"], "SIGCONT");
-      expect((await run.ended).code).toBe(137);
+      expect(await run.ended).toExit(137);
     },
   );
 });
@@ -124,7 +124,7 @@ describe.runIf(canCreateCgroups && process.arch === "x64")("the system calls of 
     const counter = [compileProgram("interrupt-call", folder), log, "0", "0", "count"];
     const run = launchRun(agent, ["true"], { before: [...home.before, ...counter] });
     await serveRun(await agent.accept(), "exit 0");
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
     return Number(readFileSync(log, "latin1"));
   }
 

@@ -3,8 +3,6 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   createMark,
   createOutput,
@@ -16,7 +14,9 @@ import {
   readCgroupPath,
   startRunner,
   WAYS,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Bytes that a process has read. */
 function readByteCount(pid: number): number {
@@ -58,7 +58,7 @@ describe.each(WAYS)("$name", ({ before }) => {
     const { outer, inner } = findGuardians(mark, run.pid);
     await waitUntilFindable(run, inner);
     killTogether(outer, inner);
-    expect((await run.ended).code).toBe(137);
+    expect(await run.ended).toExit(137);
     expect(daemon.find(), `the daemon ${pid}`).toBeUndefined();
   });
 

@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { compileProgram } from "../../../fixtures/process/compile-program.ts";
 import { type AgentConnection, FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
+import { listRemains, waitUntilDead } from "../../../fixtures/process/guarded-processes.ts";
+import { launchRun, sendDeadlines, startAgent } from "../../../fixtures/process/launcher.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -19,8 +21,6 @@ import {
   GUARDIAN_EVENT,
   GUARDIAN_REQUEST,
 } from "../../../src/core/process/guarded-command/wire.ts";
-import { listRemains, waitUntilDead } from "./helpers.ts";
-import { launchRun, sendDeadlines, startAgent } from "./launcher-helpers.ts";
 
 const PROCESSES = ["launcher", "outer guardian", "inner guardian"];
 /** Of the command, ms after the request to start it. */

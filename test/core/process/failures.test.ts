@@ -2,11 +2,16 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import {
+  clock,
+  createMark,
+  createOutput,
+  prepareGuarded,
+} from "../../../fixtures/process/guarded-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createGuardianHost } from "../../../src/core/process/host.ts";
 import { locateNative } from "../../../src/core/process/native/locate.ts";
-import { clock, createMark, createOutput, prepareGuarded } from "./helpers.ts";
 
 const folder = createTestFolder(afterAll);
 /** @returns the path of a program */

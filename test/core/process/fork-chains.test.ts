@@ -3,9 +3,6 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   clock,
   createMark,
@@ -14,7 +11,10 @@ import {
   getFixturePath,
   killTogether,
   startGuarded,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const folder = createTestFolder(afterAll);
 const program = join(folder, "fork-chain");

@@ -5,9 +5,6 @@ import { once } from "node:events";
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { locateNative } from "../../../src/core/process/native/locate.ts";
 import {
   canCreateCgroups,
   canHideCgroups,
@@ -23,7 +20,10 @@ import {
   startRunner,
   WAIT,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { locateNative } from "../../../src/core/process/native/locate.ts";
 
 const NOBODY = 65_534;
 
@@ -38,7 +38,7 @@ describe.runIf(canCreateCgroups)("a command's cgroup", () => {
     const { outer, inner } = findGuardians(run.mark, run.pid);
     expect([run.pid, outer, inner].map(readCgroupPath)).toEqual([path, path, path]);
     writeFileSync(out.path, "");
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
     expect(groups()).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe.runIf(canCreateCgroups)("a command's cgroup", () => {
     expect((await start("exit 0").ended).code).toBe(0);
     expect(groups()).toHaveLength(1);
     writeFileSync(out.path, "");
-    expect((await run.ended).code).toBe(4);
+    expect(await run.ended).toExit(4);
     expect(groups()).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe.runIf(canCreateCgroups)("a command's cgroup", () => {
     const ended = once(others, "exit");
     writeFileSync(join(readCgroupPath(pid), "cgroup.procs"), `${others.pid}`);
     killProcess(run.pid, "SIGUSR1");
-    expect((await run.ended).code).toBe(143);
+    expect(await run.ended).toExit(143);
     expect(await ended).toEqual([null, "SIGKILL"]);
     expect(groups()).toEqual([]);
   });
@@ -132,7 +132,7 @@ test.runIf(canHideCgroups)(
     const out = createOutput();
     const command: [string, ...string[]] = ["sh", "-c", "cat /proc/self/cgroup >$OUT"];
     const run = startRunner(createMark(), { command }, { OUT: out.path }, NO_CGROUPS);
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
     expect(out.lines().join("\n")).toBe(readFileSync("/proc/self/cgroup", "latin1").trim());
   },
 );

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import {
   clock,
   createMark,
@@ -9,7 +8,8 @@ import {
   listRemains,
   startGuarded,
   startProcessTree,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 
 const KILLED = "its guardian was killed, or held by a debugger";
 

@@ -2,9 +2,6 @@
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
-import { createGuardianHost } from "../../../src/core/process/host.ts";
 import {
   clock,
   createMark,
@@ -16,7 +13,11 @@ import {
   startProcessTree,
   startRunner,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { addMs } from "../../../src/core/base/clock.ts";
+import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
+import { createGuardianHost } from "../../../src/core/process/host.ts";
 
 function stop(...pids: number[]): void {
   for (const pid of pids) killProcess(pid, "SIGSTOP");
@@ -42,7 +43,7 @@ test.each<[string, (guardians: Guardians) => void]>([
   await waitUntilDead(mark, 10_000);
 });
 
-const createDeadlines = () => ({ termAt: clock.now() + 300, killAt: clock.now() + 600 });
+const createDeadlines = () => ({ termAt: addMs(clock.now(), 300), killAt: addMs(clock.now(), 600) });
 
 test.each<[string, (tree: Awaited<ReturnType<typeof startProcessTree>>) => void]>([
   [
@@ -56,7 +57,7 @@ test.each<[string, (tree: Awaited<ReturnType<typeof startProcessTree>>) => void]
     "both stopped: a termination wakes them",
     ({ it, outer, inner }) => {
       stop(outer, inner);
-      it.terminate(clock.now() + 300);
+      it.terminate(addMs(clock.now(), 300));
     },
   ],
   [
@@ -102,7 +103,7 @@ test("a guardian that does not answer at the horizon is killed, and the runner e
   chmodSync(out.path, 0o755);
   const env = { ...process.env, TEST_MARK: mark };
   const it = await createGuardianHost(clock, out.path).prepare({ file: "true", args: [], env });
-  it.arm({ termAt: clock.now(), killAt: clock.now() + 100 });
+  it.arm({ termAt: clock.now(), killAt: addMs(clock.now(), 100) });
   await it.start({ SIGNALBOX_RUN: mark });
   await it.gone;
   expect(sleeper.find()).toBeUndefined();

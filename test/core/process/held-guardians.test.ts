@@ -3,9 +3,6 @@ import { spawn } from "node:child_process";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { compileProgram } from "../../../fixtures/process/compile-program.ts";
 import { FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 import {
   createMark,
   createSleeper,
@@ -19,8 +16,11 @@ import {
   WAYS,
   waitForSleepers,
   waitUntilDead,
-} from "./helpers.ts";
-import { sendDeadlines, startServed } from "./launcher-helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { sendDeadlines, startServed } from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 
 const program = compileProgram("hold-process", createTestFolder(afterAll));
 
@@ -109,7 +109,7 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
       expect(Number(ended.a)).toBe(9);
       expect(listCommand(run.mark)).toEqual([]);
       connection.send(TO_LAUNCHER.end, 125n);
-      expect(await run.ended).toMatchObject({ code: 125 });
+      expect(await run.ended).toExit(125);
     },
   );
 
@@ -143,6 +143,6 @@ describe.runIf(canHold).each(WAYS)("with an agent, $name", ({ before }) => {
     await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
     expect(listCommand(run.mark)).toEqual([]);
     connection.send(TO_LAUNCHER.end, 125n);
-    expect(await run.ended).toMatchObject({ code: 125 });
+    expect(await run.ended).toExit(125);
   });
 });

@@ -1,9 +1,15 @@
 /** The last message of the guardian arrives, even if the runner sends it an order while it exits. */
 
 import { expect, test } from "vitest";
+import {
+  clock,
+  createMark,
+  findGuardians,
+  prepareGuarded,
+} from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { clock, createMark, findGuardians, prepareGuarded } from "./helpers.ts";
+import { addMs } from "../../../src/core/base/clock.ts";
 
 /** Blocks, without reading, until the command has ended and the guardian has sent everything. */
 function standStill(mark: string): void {
@@ -12,7 +18,10 @@ function standStill(mark: string): void {
   for (const end = performance.now() + 100; performance.now() < end; );
 }
 
-const createLaterDeadlines = () => ({ termAt: clock.now() + 30_000, killAt: clock.now() + 31_000 });
+const createLaterDeadlines = () => ({
+  termAt: addMs(clock.now(), 30_000),
+  killAt: addMs(clock.now(), 31_000),
+});
 
 test.each([1, 2, 3, 4, 5])("a deadline that moves as the command ends (%i)", async () => {
   const mark = createMark();

@@ -9,15 +9,7 @@ import {
   STAGE,
   TO_LAUNCHER,
 } from "../../../fixtures/process/fake-agent.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import {
-  encodeFrame,
-  encodeWords,
-  GUARDIAN_EVENT,
-  GUARDIAN_REQUEST,
-} from "../../../src/core/process/guarded-command/wire.ts";
-import { createOutput, listRemains, WAIT } from "./helpers.ts";
+import { createOutput, listRemains, WAIT } from "../../../fixtures/process/guarded-processes.ts";
 import {
   type Deadlines,
   readBootTime,
@@ -27,7 +19,15 @@ import {
   serveStart,
   startCall,
   startServed,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../../src/core/process/guarded-command/wire.ts";
 
 const LOST = /^signalbox: the agent has ended.*; the lock is freed when its session expires\n$/;
 
@@ -132,7 +132,7 @@ test("between GUARD and START: nothing was started, so the launcher calls again 
   const second = await restart(agent);
   expect(await second.waitForCall()).toMatchObject({ note: "place 8", stage: STAGE.waits, connection: 1 });
   await serveRun(second, "exit 6");
-  expect(await run.ended).toMatchObject({ code: 6 });
+  expect(await run.ended).toExit(6);
 });
 
 test("a START that is read when its agent is gone starts nothing, and the launcher calls again", async () => {
@@ -152,7 +152,7 @@ test("a START that is read when its agent is gone starts nothing, and the launch
   const second = await agent.accept();
   expect(await second.waitForCall()).toMatchObject({ note: "place 9", stage: STAGE.waits, connection: 1 });
   await serveRun(second, "exit 6");
-  expect(await run.ended).toMatchObject({ code: 6 });
+  expect(await run.ended).toExit(6);
   expect(out.lines()).toEqual([]);
 });
 
@@ -163,7 +163,7 @@ test("half a frame of an agent that has ended is no part of what the next one se
   const { agent, run, connection } = await startWaiting("place 10");
   connection.sendBytes(HALF_FRAME);
   await serveRun(await restart(agent), "exit 6");
-  expect(await run.ended).toMatchObject({ code: 6 });
+  expect(await run.ended).toExit(6);
 });
 
 /** Serves a command that by default waits for `letEnd`, and ends with 5. */
@@ -273,7 +273,7 @@ test("a signal while no agent is there reaches the command", async () => {
   await waitUntil("its end", () => !listRemains(run.mark).includes("sh"));
   await agent.start();
   expect((await serveEnd(await agent.accept())).status).toBe(8 << 8);
-  expect(await run.ended).toMatchObject({ code: 8 });
+  expect(await run.ended).toExit(8);
 });
 
 test("the launcher killed while no agent is there: the command dies, and the next agent hears of it", async () => {
@@ -308,7 +308,7 @@ test("a command line of 900 KB, resumed", async () => {
   await second.waitFor(GUARDIAN_EVENT.started);
   second.send(GUARDIAN_REQUEST.terminate, 0n);
   await serveEnd(second, 125);
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
 });
 
 test("garbage before GUARD: the launcher falls back", async () => {
@@ -361,5 +361,5 @@ test("endless data while a command runs: its deadline is kept", async () => {
   connection.send(TO_LAUNCHER.end, 125n);
   await connection.waitFor(FROM_LAUNCHER.guardiansEnded).catch(() => {});
   connection.close();
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
 });

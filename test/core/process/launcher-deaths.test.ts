@@ -3,9 +3,6 @@ import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 import {
   createOutput,
   getFixturePath,
@@ -14,8 +11,11 @@ import {
   WAYS,
   waitForSleepers,
   waitUntilDead,
-} from "./helpers.ts";
-import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { readBootTime, sendDeadlines, serveEnd, startServed } from "../../../fixtures/process/launcher.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guarded-command/wire.ts";
 
 const DEAF = ["sh", "-c", "trap '' TERM; sleep 30; sleep 30"];
 
@@ -46,7 +46,7 @@ describe.each(WAYS)("$name: all dead, and the agent is told", ({ before }) => {
     const end = await serveEnd(connection, 125);
     expect(end).toMatchObject({ status: 9, guardians: 9 });
     expect(end.bits & 2).toBe(2);
-    expect(await run.ended).toMatchObject({ code: 125 });
+    expect(await run.ended).toExit(125);
     expect(listCommand(run.mark)).toEqual([]);
   });
 
@@ -103,7 +103,7 @@ test("stopped guardians are woken by the launcher, and keep their deadline", asy
   for (const pid of [outer, inner]) killProcess(pid, "SIGSTOP");
   sendDeadlines(connection, boot, { termIn: 0, killIn: 1 });
   expect((await serveEnd(connection, 125)).bits & 2).toBe(2);
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
 });
 
 test("all stopped past the deadline: a later deadline that waits in the socket does not save the command", async () => {
@@ -120,7 +120,7 @@ test("all stopped past the deadline: a later deadline that waits in the socket d
   sendDeadlines(connection, boot, { termIn: killAt + 20_000, killIn: killAt + 20_000 });
   for (const pid of [inner, outer, run.pid]) killProcess(pid, "SIGCONT");
   expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 });
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
 });
 
 test("TERM before KILL at the deadlines, and the agent hears of it", async () => {
@@ -129,5 +129,5 @@ test("TERM before KILL at the deadlines, and the agent hears of it", async () =>
   await run.waitForOutput();
   sendDeadlines(connection, boot, { termIn: 0, killIn: 20_000 });
   expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 << 8, bits: 2 });
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
 });

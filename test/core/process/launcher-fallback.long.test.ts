@@ -5,12 +5,9 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createFolder, createSocketPath, listenOn } from "../../../fixtures/process/agent-socket.ts";
 import { type FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { BUNDLE } from "../../../fixtures/signalbox.ts";
-import { HEAP_LIMITS } from "../../../src/bin/heap-limits.ts";
-import { VERSION } from "../../../src/core/base/version.ts";
-import { createFolder, createSocketPath, listenOn } from "./agent-socket/helpers.ts";
-import { isRoot } from "./helpers.ts";
+import { isRoot } from "../../../fixtures/process/guarded-processes.ts";
 import {
   createNodeFolder,
   installLauncher,
@@ -19,7 +16,10 @@ import {
   serveRun,
   startAgent,
   startCall,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { HEAP_LIMITS } from "../../../src/bin/heap-limits.ts";
+import { VERSION } from "../../../src/core/base/version.ts";
 
 const NOBODY = 65534;
 const WORDS = ["run", "--lock", "x", "--", "true"];
@@ -178,7 +178,7 @@ test("with always, an agent that answers late serves the run: nothing else would
   const connection = await agent.accept();
   await pause(11_000); // without always, a run falls back after three seconds
   await serveRun(connection, "exit 0");
-  expect(await run.ended).toMatchObject({ code: 0 });
+  expect(await run.ended).toExit(0);
 });
 
 test("an agent that never answers, and one that does not even read", async () => {
@@ -287,6 +287,17 @@ test("at a terminal, a Node that is too old is reported before it is started", (
       /^signalbox: cannot use the Node\.js in PATH: it is too old; install Node\.js 22\.14/,
     ),
   });
+});
+
+test("a USR1 that arrives before Node is started does not end the launcher, and waits for signalbox", () => {
+  const node = createNodeFolder(`#!/bin/sh
+[ "$2" != --version ] || kill -USR1 $PPID
+[ "$2" = --version ] || exec grep ^ShdPnd /proc/self/status
+`);
+  const env = { PATH: `${node}:${process.env.PATH}` };
+  const words = ["-qec", `${installLauncher()} ls`, "/dev/null"]; // at a terminal, it asks Node for its version
+  const { status, stdout } = spawnSync("script", words, { env, encoding: "utf8" });
+  expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: "ShdPnd:\t0000000000000200" });
 });
 
 test("the program of a clone starts the clone's Node, by a link and whatever Node is in the PATH", () => {

@@ -1,16 +1,14 @@
 /** Runs that an agent serves: what the command gets, what the caller gets. */
 import { readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createFolder } from "../../../fixtures/process/agent-socket.ts";
 import { FROM_LAUNCHER, STAGE, TO_LAUNCHER } from "../../../fixtures/process/fake-agent.ts";
-import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import {
-  encodeFrame,
-  encodeWords,
-  GUARDIAN_EVENT,
-  GUARDIAN_REQUEST,
-} from "../../../src/core/process/guarded-command/wire.ts";
-import { createFolder } from "./agent-socket/helpers.ts";
-import { killTogether, listCommandLines, listRemains, waitForSleepers } from "./helpers.ts";
+  killTogether,
+  listCommandLines,
+  listRemains,
+  waitForSleepers,
+} from "../../../fixtures/process/guarded-processes.ts";
 import {
   type LaunchOptions,
   launch,
@@ -20,7 +18,14 @@ import {
   serveStart,
   startCall,
   startServed,
-} from "./launcher-helpers.ts";
+} from "../../../fixtures/process/launcher.ts";
+import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../../src/core/process/guarded-command/wire.ts";
 
 /** Serves a script to its end. */
 async function runScript(script: string, options?: LaunchOptions, additions?: object) {
@@ -118,7 +123,7 @@ test("all frames of a start at once, with GUARD in their middle", async () => {
   ];
   connection.sendBytes(Buffer.concat(frames));
   await serveEnd(connection);
-  expect(await run.ended).toMatchObject({ code: 5 });
+  expect(await run.ended).toExit(5);
 });
 
 test("the agent's messages, before, while and after the command runs; kinds of later versions are ignored", async () => {
@@ -168,7 +173,7 @@ test("a released command keeps what it has left in the background", async () => 
   const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
   expect(Number(ended.a)).toBe(3 << 8);
   connection.send(TO_LAUNCHER.end, 0n);
-  expect(await run.ended).toMatchObject({ code: 0 });
+  expect(await run.ended).toExit(0);
   await waitForSleepers(run.mark, 1); // until then it is `setsid`
   expect(listRemains(run.mark)).toEqual(["sleep"]);
 });
@@ -194,5 +199,5 @@ test("children of the shell that the launcher has replaced live on", async () =>
   expect(listCommandLines().filter(({ cmdline }) => /^sleep\0(4030|4032)\0$/.test(cmdline)).length).toBe(0);
   expect(listRemains(run.mark).toSorted()).toEqual(["launcher", "sleep"]);
   connection.send(TO_LAUNCHER.end, 125n);
-  expect((await run.ended).code).toBe(125);
+  expect(await run.ended).toExit(125);
 });

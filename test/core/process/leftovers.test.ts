@@ -1,8 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { GuardedCommand } from "../../../src/core/process/guarded-command/command.ts";
 import {
   clock,
   createMark,
@@ -11,7 +8,11 @@ import {
   listRemains,
   startGuarded,
   WAIT,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { addMs } from "../../../src/core/base/clock.ts";
+import type { GuardedCommand } from "../../../src/core/process/guarded-command/command.ts";
 
 async function leaveOne() {
   const mark = createMark();
@@ -28,8 +29,11 @@ test("leftovers are reported, and live on after the release", async () => {
 });
 
 test.each<[string, (it: GuardedCommand) => void]>([
-  ["killed by a termination", (it) => it.terminate(clock.now() + 1000)],
-  ["under the deadlines", (it) => it.arm({ termAt: clock.now() + 50, killAt: clock.now() + 100 })],
+  ["killed by a termination", (it) => it.terminate(addMs(clock.now(), 1000))],
+  [
+    "under the deadlines",
+    (it) => it.arm({ termAt: addMs(clock.now(), 50), killAt: addMs(clock.now(), 100) }),
+  ],
 ])("until the release, leftovers are %s", async (_, end) => {
   const { mark, it } = await leaveOne();
   await it.exited;

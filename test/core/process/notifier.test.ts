@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { Warnings } from "../../../fixtures/worker/events.ts";
+import { startReceiver } from "../../../fixtures/worker/receiver.ts";
 import { createNotifier } from "../../../src/core/process/notifier.ts";
-import { Warnings } from "../../worker/events.ts";
-import { startReceiver } from "../../worker/receiver.ts";
 
 test.each(["path", "abstract"])(
   "systemd is told by its words, over a socket with a %s address",

@@ -1,7 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { clock, createMark, findGuardians, startGuarded, startRunner } from "./helpers.ts";
+import {
+  clock,
+  createMark,
+  findGuardians,
+  startGuarded,
+  startRunner,
+} from "../../../fixtures/process/guarded-processes.ts";
 
 async function readOutput(...command: [string, ...string[]]): Promise<string> {
   return (await startRunner(createMark(), { command }).ended).stdout.toString();

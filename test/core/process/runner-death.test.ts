@@ -1,9 +1,5 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import {
   createMark,
   createOutput,
@@ -11,7 +7,11 @@ import {
   getFixturePath,
   startRunner,
   waitUntilDead,
-} from "./helpers.ts";
+} from "../../../fixtures/process/guarded-processes.ts";
+import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 
 /** Runs `one` for every item, three at a time. */
 async function runInLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
@@ -84,7 +84,7 @@ async function testFrozen(): Promise<void> {
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   killProcess(run.pid, "SIGCONT");
-  expect((await run.ended).code).toBe(137);
+  expect(await run.ended).toExit(137);
 }
 
 test("a START whose deadline has passed starts nothing", async () => {
@@ -111,6 +111,6 @@ test("an unfrozen runner hears how its command ended", async () => {
   await waitUntilDead(mark, SOON, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
   killProcess(run.pid, "SIGCONT");
-  expect((await run.ended).code).toBe(143);
+  expect(await run.ended).toExit(143);
   await waitUntilDead(mark, SOON);
 });

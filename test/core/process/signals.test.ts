@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createMark, createOutput, startGuarded, WAIT } from "../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createMark, createOutput, startGuarded, WAIT } from "./helpers.ts";
 
 /** A first process and a child of it in its group; each writes which signals it gets. */
 const PAIR = `

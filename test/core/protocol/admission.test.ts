@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createQueueEntry } from "../../../fixtures/protocol/samples.ts";
 import { admit, isHolding } from "../../../src/core/protocol/admission.ts";
 import type { Queue, QueueEntry, Ticket } from "../../../src/core/protocol/ticket.ts";
-import { createQueueEntry } from "./samples.ts";
 
 type Short = readonly [run: string, count?: number, state?: Ticket["state"]];
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { bytes, generateText, keys } from "../../../fixtures/protocol/samples.ts";
 import {
   type Drain,
   hasEnded,
@@ -11,7 +12,6 @@ import {
   serializeDrain,
 } from "../../../src/core/protocol/drain.ts";
 import type { DrainScope } from "../../../src/core/protocol/keys.ts";
-import { bytes, generateText, keys } from "./samples.ts";
 
 const drain = (scope: DrainScope, name: string): Drain => ({
   key: keys.drain(scope, name),

@@ -1,17 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { MemoryEtcd } from "../../../src/core/etcd/memory/memory-store.ts";
-import {
-  addPutIfChanged,
-  buildGrantTxn,
-  buildJoinTxn,
-  buildTicketClaimTxn,
-  guardOwned,
-  guardUnchanged,
-  type ReadBasis,
-  rewriteTickets,
-} from "../../../src/core/protocol/guards.ts";
-import { type QueueEntry, serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import type { Compare, Txn } from "../../../src/core/protocol/txn.ts";
 import {
   createClaimFixture,
   createHeldTicket,
@@ -25,8 +12,21 @@ import {
   put,
   remove,
   SESSION,
-} from "./claim-fixture.ts";
-import { createTicket, keys } from "./samples.ts";
+} from "../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import type { MemoryEtcd } from "../../../src/core/etcd/memory/memory-store.ts";
+import {
+  addPutIfChanged,
+  buildGrantTxn,
+  buildJoinTxn,
+  buildTicketClaimTxn,
+  guardOwned,
+  guardUnchanged,
+  type ReadBasis,
+  rewriteTickets,
+} from "../../../src/core/protocol/guards.ts";
+import { type QueueEntry, serializeTicket } from "../../../src/core/protocol/ticket.ts";
+import type { Compare, Txn } from "../../../src/core/protocol/txn.ts";
 
 const transactions = {
   claim(basis: ReadBasis) {

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { bytes, createPastRun } from "../../../fixtures/protocol/samples.ts";
 import {
   appendPastRun,
   HISTORY_LENGTH,
   type PastRun,
   parsePastRuns,
 } from "../../../src/core/protocol/history.ts";
-import { bytes, createPastRun } from "./samples.ts";
 
 /** The history after these runs, one after the other. */
 const after = (runs: readonly PastRun[], text?: string) =>

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { bytes, keys, meaning, runId, toKey, usableName } from "../../../fixtures/protocol/samples.ts";
 import { generateRunId } from "../../../src/core/base/ids.ts";
 import { isInRange } from "../../../src/core/etcd/memory/memory-store-core.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
-import { bytes, keys, meaning, runId, toKey, usableName } from "./samples.ts";
 
 const RUN = "0123456789abcdef";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { bytes, usableName } from "../../../fixtures/protocol/samples.ts";
 import { UsageError } from "../../../src/core/base/errors.ts";
 import { findNameFault } from "../../../src/core/base/text.ts";
 import { decodeName, encodeName, validateName } from "../../../src/core/protocol/names.ts";
-import { bytes, usableName } from "./samples.ts";
 
 describe("a name in a key", () => {
   test.each([

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  anyTicket,
+  bytes,
+  createTicket,
+  generateText,
+  keys,
+  runId,
+} from "../../../fixtures/protocol/samples.ts";
+import {
   parseTicket,
   serializeTicket,
   TICKET_STATES,
@@ -8,7 +16,6 @@ import {
   toQueue,
   toQueueEntry,
 } from "../../../src/core/protocol/ticket.ts";
-import { anyTicket, bytes, createTicket, generateText, keys, runId } from "./samples.ts";
 
 const kv = (key: string, createRevision: bigint, value: string) => ({
   key,

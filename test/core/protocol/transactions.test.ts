@@ -1,4 +1,19 @@
 import { describe, expect, test } from "vitest";
+import {
+  createClaimFixture,
+  createHeldTicket,
+  dbConfig,
+  dbKey,
+  find,
+  lockKey,
+  OTHER,
+  OTHERS,
+  OWN,
+  put,
+  remove,
+  SESSION,
+} from "../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, EMPTY_BASIS, keys } from "../../../fixtures/protocol/samples.ts";
 import type { MemoryEtcd } from "../../../src/core/etcd/memory/memory-store.ts";
 import {
   buildGrantTxn,
@@ -13,21 +28,6 @@ import {
   toQueueEntry,
 } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import {
-  createClaimFixture,
-  createHeldTicket,
-  dbConfig,
-  dbKey,
-  find,
-  lockKey,
-  OTHER,
-  OTHERS,
-  OWN,
-  put,
-  remove,
-  SESSION,
-} from "./claim-fixture.ts";
-import { createTicket, EMPTY_BASIS, keys } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, ...locks: string[]) =>

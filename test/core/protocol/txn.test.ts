@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { put } from "../../../fixtures/protocol/claim-fixture.ts";
+import { bytes } from "../../../fixtures/protocol/samples.ts";
 import { MemoryEtcd } from "../../../src/core/etcd/memory/memory-store.ts";
 import {
   buildPrefixRange,
@@ -8,8 +10,6 @@ import {
   type KeyValue,
   type OpResult,
 } from "../../../src/core/protocol/txn.ts";
-import { put } from "./claim-fixture.ts";
-import { bytes } from "./samples.ts";
 
 describe("the range of a prefix", () => {
   test.each([

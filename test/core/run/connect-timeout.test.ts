@@ -1,12 +1,12 @@
 /** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { createPorts, createRequest } from "../../../fixtures/protocol/situations.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Txn, TxnResponse } from "../../../src/core/protocol/txn.ts";
 import { claimWithRetries } from "../../../src/core/run/claim.ts";
 import type { ClaimRequest } from "../../../src/core/run/request.ts";
-import { ManualClock } from "../etcd/manual-clock.ts";
-import { createPorts, createRequest } from "./claim/situations.ts";
 
 const CONNECT = 10_000;
 /** A call and a look that are under way when the time is up get a second each, the end of the session two. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
 import { VanishedTickets } from "../../../src/core/run/vanished-tickets.ts";
-import { ManualClock } from "../etcd/manual-clock.ts";
 
 const mark = (term?: bigint) => [{ key: "a/~run", vanished: { ttl: 30, term } }];
 

@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
@@ -38,8 +38,8 @@ test("a stopped agent with a full backlog: runs fall back, and all goes on when 
     const { namespace, jobs } = host;
     const run = (lock: string, options: object = {}) =>
       namespace.run(["-v", "--lock", lock], "true", options);
-    const first = await jobs.startHolder({ name: "first", options: "--lock x" });
-    const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+    const first = await jobs.startHolder("first", "--lock x");
+    const second = await jobs.startWaiter("second", "--lock x --wait");
     host.signal("SIGSTOP");
     const patient = namespace.startRun("--lock a"); // waits ten seconds for its answer
     const impatient = run("b", AUTO);

@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type ContainerOptions, enterContainer } from "../../../fixtures/process/container.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type ContainerOptions, enterContainer } from "../support/container.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };

@@ -1,20 +1,20 @@
 /** Launchers and guardians of served runs that are killed, alone and together with the agent. */
 import { describe, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
+import { listCommandLines } from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { listCommandLines } from "../../core/process/helpers.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 
 /** A job that only SIGKILL ends, and one that waits for its lock. */
 async function startTwo(host: HostAgent) {
   const { jobs } = host;
-  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
-  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  const first = await jobs.startAndWait("first", "--lock x", { hold: ["stubborn"] });
+  const second = await jobs.startWaiter("second", "--lock x --wait");
   return { first, second };
 }
 
@@ -93,7 +93,7 @@ test("a launcher killed while it waits leaves its place", async () => {
   const host = await HostAgent.start(cluster);
   const { namespace } = host;
   const { first, second } = await startTwo(host);
-  const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });
+  const third = await namespace.jobs.startWaiter("third", "--lock x --wait");
   second.kill("SIGKILL");
   await namespace.jobs.waitForTickets("second", "waiting", 0);
   first.kill("SIGTERM");

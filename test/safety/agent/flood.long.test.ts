@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { getAwakeMs, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 /** Users without privileges: one in agentAllow, and one who is not. */
@@ -122,10 +122,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
         SIGNALBOX_AGENT_ALLOW: String(ALLOWED),
       });
       const { jobs } = host;
-      const other = await jobs.startHolder({
-        name: "other",
-        options: "--lock x",
-      });
+      const other = await jobs.startHolder("other", "--lock x");
       const { progress, stop } = startFlood(FLOOD, ALLOWED, host);
       const describeFlood = { describe: () => JSON.stringify(progress) };
       await waitUntil("a thousand calls", () => progress.accepted >= CALLS, describeFlood);

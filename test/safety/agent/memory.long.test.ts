@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { MemoryCgroup, OBSTACLE } from "../../../fixtures/process/memory-cgroup.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { MemoryCgroup, OBSTACLE } from "../support/memory-cgroup.ts";
 
 const cgroup = MemoryCgroup.create(`signalbox-test-${process.pid}`);
 afterAll(() => cgroup?.remove()); // after the cluster, which ends the agents
@@ -16,11 +16,11 @@ const CALLS = 60;
 /** Starts a job that ends when its file is there, and runs that wait for its lock until the agent has ended. */
 async function exhaust(host: HostAgent, isFull: () => boolean) {
   const { jobs } = host;
-  const first = await jobs.startHolder({ name: "first", options: "--lock x" });
+  const first = await jobs.startHolder("first", "--lock x");
   const waiting = [];
   for (let at = 0; at < CALLS && !isFull(); at++) {
     const name = `waiting${at}`;
-    waiting.push(jobs.start({ name, options: "--lock x --wait", hold: [1, ...MANY_WORDS] }));
+    waiting.push(jobs.start(name, "--lock x --wait", { hold: [1, ...MANY_WORDS] }));
     const hasTicket = async () =>
       (await host.namespace.readQueue("x")).some(({ ticket }) => ticket?.label === name);
     await waitUntil(`a ticket of ${name}`, async () => isFull() || (await hasTicket()));

@@ -2,12 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 /** Users without privileges. */

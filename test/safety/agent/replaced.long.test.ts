@@ -1,10 +1,10 @@
 /** An agent that is killed and replaced in the middle of what a run does: --timeout, leftovers, grace, drains, resets. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 const HOST = "web1.example.com";
@@ -113,7 +113,7 @@ describe("--grace", () => {
     const host = await startHost();
     const { jobs } = host;
     const options = ["--lock", "x", "--grace", "60s"];
-    const run = await jobs.startHolder({ name: "job", options });
+    const run = await jobs.startHolder("job", options);
     await host.end();
     run.finish();
     await jobs.journal.waitForLine("job", "end");
@@ -125,10 +125,7 @@ describe("--grace", () => {
 
   test("stands while the agent is replaced, ends in time, and only then the waiting run starts", async () => {
     const host = await startHost();
-    const run = await host.jobs.startAndWait({
-      name: "job",
-      options: "--lock x --grace 4s",
-    });
+    const run = await host.jobs.startAndWait("job", "--lock x --grace 4s");
     expect(await run.ended).toExitSilently(0);
     const over = (await readUptime()) + 3.5; // the grace has begun a moment ago
     const waiting = takeLock(host, ["--wait"]);
@@ -143,17 +140,9 @@ describe("a lock and leases", () => {
   test("are held, awaited and freed together over two replacements", async () => {
     const host = await startHost();
     const { namespace, jobs } = host;
-    const first = await jobs.startHolder({
-      name: "first",
-      options: "--lock x --lease db=1:2 --lease net=1:1",
-    });
-    const second = await jobs.startHolder({
-      name: "second",
-      options: "--lock y --lease db=1:2",
-    });
-    const third = await jobs.startWaiter({
-      name: "third",
-      options: "--lock x --lease db=2:2 --lease net=1:1 --wait",
+    const first = await jobs.startHolder("first", "--lock x --lease db=1:2 --lease net=1:1");
+    const second = await jobs.startHolder("second", "--lock y --lease db=1:2");
+    const third = await jobs.startWaiter("third", "--lock x --lease db=2:2 --lease net=1:1 --wait", {
       units: 2,
     });
     const list = async () =>
@@ -198,10 +187,7 @@ describe("a drain", () => {
   test("that stops a waiting run stops it under the next agent, until it is lifted", async () => {
     const host = await startHost();
     const { namespace } = host;
-    const holder = await namespace.jobs.startHolder({
-      name: "job",
-      options: "--lock x",
-    });
+    const holder = await namespace.jobs.startHolder("job", "--lock x");
     const waiting = namespace.startRun("--lock x --wait");
     await namespace.waitForTicket(waiting, "waiting", "x");
     const drain = namespace.start([...DRAIN, "--wait"]);

@@ -1,19 +1,19 @@
 /** An agent that ends while jobs run and wait: none of them notices. */
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 
 /** A job that holds a lock until its file is there, and one that waits for it. */
 async function startTwo(host: HostAgent, options: readonly string[] = []) {
   const { jobs } = host;
-  const first = await jobs.startHolder({ name: "first", options: ["--lock", "x", ...options] });
-  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  const first = await jobs.startHolder("first", ["--lock", "x", ...options]);
+  const second = await jobs.startWaiter("second", "--lock x --wait");
   return { first, second };
 }
 
@@ -71,7 +71,7 @@ test("the next agent cannot build the run from the present settings: the job is 
   const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
   const host = await HostAgent.start(cluster, { SIGNALBOX_CONFIG: config });
   const { jobs } = host;
-  const job = await jobs.startHolder({ name: "job", options: "--lease gpu=1:GPUS" });
+  const job = await jobs.startHolder("job", "--lease gpu=1:GPUS");
   await host.end("SIGKILL");
   writeFileSync(config, "{}");
   await host.start();
@@ -107,11 +107,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
   const { namespace } = host;
   const { first } = await startTwo(host);
   host.signal("SIGSTOP");
-  const direct = namespace.jobs.start({
-    name: "direct",
-    options: "--lock x --wait",
-    env: { SIGNALBOX_AGENT: "never" },
-  });
+  const direct = namespace.jobs.start("direct", "--lock x --wait", { env: { SIGNALBOX_AGENT: "never" } });
   await waitForDeath(first.mark, SHORT_TTL_MS, first.pid);
   expect(await direct.ended).toExit(0);
   host.signal("SIGCONT");

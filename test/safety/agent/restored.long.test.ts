@@ -3,10 +3,10 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { findEtcd, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { runTool } from "../../../fixtures/run-tool.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 let etcd: RunningEtcd;
 let cluster: TestCluster;
@@ -39,10 +39,10 @@ async function restore(backup: string): Promise<void> {
 test("a run whose ticket is newer than the backup says so, and queues again", async () => {
   const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
   const { jobs, namespace } = host;
-  const first = await jobs.startHolder({ name: "first", options: "--lock x" });
+  const first = await jobs.startHolder("first", "--lock x");
   const backup = join(host.folder, "backup.db");
   await etcd.members[0]?.runEtcdctl("snapshot", "save", backup);
-  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  const second = await jobs.startWaiter("second", "--lock x --wait");
   await restore(backup);
   await second.waitForOutput(
     "etcd was restored from a backup, which is older than this wait: queueing again",

@@ -4,10 +4,10 @@ import { connect, type Socket } from "node:net";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
@@ -17,7 +17,7 @@ const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-gr
 
 /** Starts a job that ends when it is told to finish. */
 const startJob = ({ namespace }: HostAgent, options: readonly string[] = []) =>
-  namespace.jobs.startHolder({ name: "job", options: ["--lock", "x", ...options] });
+  namespace.jobs.startHolder("job", ["--lock", "x", ...options]);
 
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
   host.namespace.run(["--lock", "y", ...flags], "true", options);

@@ -1,10 +1,10 @@
 /** An agent that is replaced by one of another version, under many jobs. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 

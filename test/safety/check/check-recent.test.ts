@@ -4,8 +4,7 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("signalbox check lock", () => {
   test("knows a success, a failure since, and a lock that nobody remembers", async ({ namespace }) => {

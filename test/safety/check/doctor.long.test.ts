@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { listWrittenCollections } from "../../../src/site/check/permissions.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const RUN = "0123456789abcdef";
 

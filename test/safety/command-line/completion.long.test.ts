@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { isInstalled, SHELLS, ShellSession } from "../../../fixtures/process/shell-session.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { NO_STATE, startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
 
 const cluster = TestCluster.startForFile();
 

@@ -1,5 +1,5 @@
-import { listAudits } from "../support/read-keys.ts";
-import { queueTicket } from "../support/sample-queues.ts";
+import { listAudits } from "../../../fixtures/cluster/read-keys.ts";
+import { queueTicket } from "../../../fixtures/cluster/sample-queues.ts";
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -12,8 +12,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 let waiters = 0;
 
 /** A ticket without a runner, whose session lives on. @returns its key */
@@ -33,15 +32,8 @@ describe.concurrent("a reset", () => {
   test("of a live holder wants its name typed, ends the job, and tells who is next", async ({
     namespace,
   }) => {
-    const run = await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock invoices",
-    });
-    const next = await namespace.jobs.startWaiter({
-      name: "next",
-      options: "--lock invoices --wait",
-      hold: HELD,
-    });
+    const run = await namespace.jobs.startHolder("run", "--lock invoices");
+    const next = await namespace.jobs.startWaiter("next", "--lock invoices --wait", { hold: HELD });
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
     await console.pressAndWait("X", "type invoices to confirm");
     expect(console.getText()).toMatch(/ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/);
@@ -59,10 +51,7 @@ describe.concurrent("a reset", () => {
   });
 
   test("by force deletes the ticket of a runner that is gone", async ({ namespace }) => {
-    const run = await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock x --ttl 60s",
-    });
+    const run = await namespace.jobs.startHolder("run", "--lock x --ttl 60s");
     await run.end("SIGKILL");
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("X", "to confirm");
@@ -84,7 +73,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     namespace,
     onTestFinished,
   }) => {
-    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const run = await namespace.jobs.startHolder("run", "--lock x");
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("X", "next  none of the waiting runs");
     console.type("x");
@@ -114,7 +103,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
   test("is refused where it is at stake; Enter looks again, with all that was typed", async ({
     namespace,
   }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    await namespace.jobs.startHolder("run", "--lock x");
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("D", "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
@@ -126,7 +115,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
       value: '{"by":"ann","at":1}',
     } as const;
     await namespace.write(drain);
-    await console.pressAndWait("enter", "nothing was done, because something has changed");
+    await console.pressAndWait("enter", "nothing was changed, because something has changed meanwhile");
     expect(console.getText()).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
     await console.waitFor("held, drained"); // otherwise the first preview is still from before
@@ -138,7 +127,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
 
 describe.concurrent("a drain", () => {
   test("waits as a job until nobody holds anything there; U lifts it", async ({ namespace }) => {
-    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const run = await namespace.jobs.startHolder("run", "--lock x");
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("D", "signalbox drain lock x --wait", /holds .*holds lock x/, "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
@@ -147,7 +136,7 @@ describe.concurrent("a drain", () => {
     run.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
-    await console.pressAndWait("2 U", /lifts .*upgrade/, "Enter undrain");
+    await console.pressAndWait("2 U", /lifts: .*upgrade/, "Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
     expect(await listAudits(namespace)).toEqual([
@@ -165,7 +154,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
     await console.pressAndWait("D", `drain ${scope} ${name} --wait`, "holds none", "Enter drain");
     await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`), /Drains +1 /); // it has heard of it from etcd, too
-    await console.pressAndWait("2 U", "lifts ", "Enter undrain");
+    await console.pressAndWait("2 U", "lifts: ", "Enter undrain");
     await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
     expect((await listAudits(namespace)).slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),
@@ -176,11 +165,11 @@ describe.concurrent("a drain", () => {
 
 describe.concurrent("waiters", () => {
   test("are reset from their rows, several at once, with a result each", async ({ namespace }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    await namespace.jobs.startHolder("run", "--lock x");
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
-      runs.push(await namespace.jobs.startWaiter({ name, options, hold: HELD }));
+      runs.push(await namespace.jobs.startWaiter(name, options, { hold: HELD }));
     }
     const console = await openConsole(namespace, {
       view: "queues",
@@ -222,11 +211,11 @@ describe.concurrent("a problem", () => {
 
 describe.concurrent("rows of a detail", () => {
   test("can be selected: X resets the waiter, Enter shows all of its run", async ({ namespace }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    await namespace.jobs.startHolder("run", "--lock x");
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
-      runs.push(await namespace.jobs.startWaiter({ name, options: "--lock x --wait", hold: HELD }));
+      runs.push(await namespace.jobs.startWaiter(name, "--lock x --wait", { hold: HELD }));
     }
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
     const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });
@@ -262,7 +251,7 @@ describe.concurrent("what operators keep", () => {
 
 describe.concurrent("read-only", () => {
   test("refuses every action, visibly", async ({ namespace }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    await namespace.jobs.startHolder("run", "--lock x");
     const console = await openConsole(namespace, { args: ["--read-only"], shows: "READ-ONLY" });
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "e", "n", "delete"]) {
@@ -278,10 +267,7 @@ test("X in History resets no other run, a name's bidi control is shown, and --th
 }) => {
   const name = "cod\u202Esafe";
   await namespace.execute(["run", "--lock", name, "--", "true"]);
-  await namespace.jobs.startHolder({
-    name: "now",
-    options: ["--lock", name],
-  });
+  await namespace.jobs.startHolder("now", ["--lock", name]);
   const state = mkdtempSync(join(tmpdir(), "signalbox-actions-"));
   namespace.onClose(() => rmSync(state, { recursive: true, force: true }));
   const console = await openConsole(namespace, {

@@ -1,4 +1,4 @@
-import { holdLock } from "../support/sample-queues.ts";
+import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 /** A console with hostile input: from the terminal, from a fast user, from the machine, and from etcd. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -283,10 +283,7 @@ describe.concurrent("while nothing was read yet", () => {
 
   test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {
     const console = await openConsole(namespace, { shows: "signalbox run --lock hello -- sleep 60" });
-    await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock x",
-    });
+    await namespace.jobs.startHolder("run", "--lock x");
     await console.waitFor(/x +● held/);
   });
 

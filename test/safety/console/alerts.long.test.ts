@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
@@ -48,7 +48,7 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
 
 /** Holds a lock in a namespace. */
 async function hold(namespace: TestNamespace, lock: string): Promise<void> {
-  const run = await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
+  const run = await namespace.jobs.startHolder(lock, ["--lock", lock]);
   namespace.onClose(() => run.kill("SIGKILL"));
 }
 
@@ -118,7 +118,7 @@ describe("contexts in the console", () => {
 
   it("counts what is in the others, and follows", async (context) => {
     const { second, open } = await createSite(context);
-    const run = await second.jobs.startHolder({ name: "a", options: "--lock theirs" });
+    const run = await second.jobs.startHolder("a", "--lock theirs");
     second.onClose(() => run.kill("SIGKILL"));
     const terminal = open();
     await terminal.waitFor(/staging +ro ●1/);

@@ -3,10 +3,10 @@
 import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import { putKeys } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createKeyValue, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
-import { createKeyValue, toRunId } from "../../site/state/sample-snapshots.ts";
-import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const SIZES = [

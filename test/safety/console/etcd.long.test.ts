@@ -111,7 +111,7 @@ describe("one member", () => {
   const { test: inNamespace } = shared;
 
   inNamespace("shows sessions, those that end soonest first, with their keys", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
+    await namespace.jobs.startAndWait("invoices", "--lock invoices", { hold: [60_000] });
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
     await terminal.pressAndWait("D", "only locks, resources, hosts and groups can be drained");
@@ -180,8 +180,7 @@ describe("one member", () => {
   inNamespace("shows JSON indented, binary values as a dump, and what changed", async ({ namespace }) => {
     await namespace.put("/values/json", '{"limit":10}');
     await namespace.put("/values/json", '{"limit":20}');
-    const binary: Op = { op: "put", key: "/values/binary", value: "\x00\xff\x1b]52;", binaryValue: true };
-    await namespace.write(binary);
+    await shared.etcd.putBytes("/values/binary", "\x00\xff\x1b]52;");
     const terminal = await openEtcd(namespace);
     await browse(terminal, "/values/");
     await openKey(terminal, "/values/b");

@@ -1,4 +1,4 @@
-import { holdLock } from "../support/sample-queues.ts";
+import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 /** A console during faults: it never shows outdated data as live, and it restores the terminal. */
 
 import { writeFileSync } from "node:fs";
@@ -10,9 +10,9 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -91,7 +91,7 @@ describe.concurrent("while etcd is away", () => {
     etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => !it.getText().includes("etcd unreachable"));
-    await console.waitFor("nothing was done: press Enter again");
+    await console.waitFor("nothing was changed: press Enter again");
     expect(console.getText()).toContain("Enter drain");
     await pressUntil(console, "enter", /invoices .*drained/);
   });

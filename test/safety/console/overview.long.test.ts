@@ -15,14 +15,14 @@ test.each([
   async (columns, rows) => {
     const namespace = await cluster.createTestNamespace();
     await namespace.execute("run --lock broken -- sh -c 'exit 3'");
-    await namespace.jobs.startAndWait({ name: "holder", options: "--lock busy", hold: [60_000] });
+    await namespace.jobs.startAndWait("holder", "--lock busy", { hold: [60_000] });
     const console = await openConsole(namespace, {
       columns,
       rows,
       view: "overview",
       shows: /1 held[\s\S]*HOSTS[\s\S]*ACTIVITY[\s\S]*lock broken.*exit 3/,
     });
-    namespace.jobs.start({ name: "waiter", options: "--lock busy --wait", hold: [60_000] });
+    namespace.jobs.start("waiter", "--lock busy --wait", { hold: [60_000] });
     await console.waitFor(/1 waiting[\s\S]*BUSIEST QUEUES[\s\S]*busy .* 1 /);
     expect(console.getScreen().every((row) => row.length <= columns)).toBe(true);
   },

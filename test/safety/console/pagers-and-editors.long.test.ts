@@ -9,8 +9,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** A folder of a test, and a script in it. */
 function writeScript(namespace: TestNamespace, lines: string): { path: string; folder: string } {
@@ -192,10 +191,7 @@ describe("raw keys", () => {
   });
 
   test("shows the lease of a ticket, and says where etcd has compacted", async ({ namespace }) => {
-    const run = await namespace.jobs.startHolder({
-      name: "run",
-      options: "--lock x",
-    });
+    const run = await namespace.jobs.startHolder("run", "--lock x");
     namespace.onClose(() => run.kill("SIGKILL"));
     const { stdout } = await namespace.execute("show lock x --raw");
     expect(stdout).toMatch(

@@ -6,8 +6,8 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -4,11 +4,10 @@ import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 test("no line appears without a key for a minute in which runs come and go", async ({ namespace }) => {
-  const first = await namespace.jobs.startHolder({ name: "first", options: "--lock orders" });
+  const first = await namespace.jobs.startHolder("first", "--lock orders");
   namespace.onClose(() => first.kill("SIGKILL"));
   const console = await openConsole(namespace, { args: ["--plain"], isModern: true, shows: "row 1 of 1" });
   console.press("j");

@@ -1,4 +1,4 @@
-import { holdLock } from "../support/sample-queues.ts";
+import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 
 import { expect, it } from "vitest";

@@ -1,15 +1,14 @@
-import { listAudits, readSchedule } from "../support/read-keys.ts";
+import { listAudits, readSchedule } from "../../../fixtures/cluster/read-keys.ts";
 /** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { putKeys, putSampleSchedules } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createOutcomesKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { createOutcomesKey, createScheduleKeys } from "../../cli/views/schedules.ts";
-import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const VIEW = { args: ["--view", "schedules"] };
 
 describe("the tab of schedules", () => {
@@ -242,7 +241,7 @@ describe("from its row, a schedule", () => {
     await console.pressAndWait("2 G P", "Enter schedule pause");
     const other = await namespace.execute("schedule edit bill --note mine --yes");
     expect(other).toExit(0);
-    await console.pressAndWait("enter", /nothing was done|note: mine|has changed/);
+    await console.pressAndWait("enter", /nothing was changed|note: mine|has changed/);
     expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 

@@ -7,8 +7,7 @@ import { openTerminal, type TerminalOptions } from "../../../fixtures/console.ts
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link.ts");
 
 /** Opens a program that starts the console on a namespace. It ends with the test. */
@@ -28,7 +27,7 @@ describe("a line of 2,000 bytes per second", () => {
   test("shows where the user is after many keys, not every place in between", async ({ namespace }) => {
     const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
     await Promise.all(
-      names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
+      names.map((name) => namespace.jobs.startAndWait(name, ["--lock", name], { hold: [9_000] })),
     );
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "2000", process.execPath, BUNDLE, "console", "--view", "locks"],
@@ -49,7 +48,7 @@ describe("a line of 2,000 bytes per second", () => {
 
 describe("a line of 600 bytes per second", () => {
   test("a key that comes while a dialog is still on the line confirms nothing", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "slow", options: "--lock slow", hold: [60_000] });
+    await namespace.jobs.startAndWait("slow", "--lock slow", { hold: [60_000] });
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { holdLock } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

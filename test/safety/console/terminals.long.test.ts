@@ -20,8 +20,8 @@ const VIEW_TITLES = [
 async function createSampleNamespace(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace();
   await namespace.execute("run --lock free-one -- true");
-  await namespace.jobs.startHolder({ name: "a", options: "--lock held-one" });
-  await namespace.jobs.startWaiter({ name: "b", options: "--lock held-one --wait", hold: HELD });
+  await namespace.jobs.startHolder("a", "--lock held-one");
+  await namespace.jobs.startWaiter("b", "--lock held-one --wait", { hold: HELD });
   await namespace.execute("drain lock held-one --reason 'a test' --yes");
   return namespace;
 }

@@ -1,18 +1,18 @@
-import { queueTicket } from "../support/sample-queues.ts";
+import { queueTicket } from "../../../fixtures/cluster/sample-queues.ts";
 /** What was, what would be, and what will be: the timeline, what-if, why it did not run, and collisions. */
 
 import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import { putKeys } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createOutcomesKey, createScheduleKeys } from "../../../fixtures/schedule/schedule-keys.ts";
+import { createEndedRun, createKeyValue, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
 import { serializeAuditRecord } from "../../../src/core/protocol/audit.ts";
 import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { createOutcomesKey, createScheduleKeys } from "../../cli/views/schedules.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
-import { createEndedRun, createKeyValue, toRunId } from "../../site/state/sample-snapshots.ts";
-import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -2,11 +2,10 @@
 
 import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { listAudits } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { listAudits } from "../support/read-keys.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** A text in the list of keys. */
 const HELP = "give the pane the whole screen";
@@ -27,7 +26,7 @@ const HOSTILE = [
 
 describe("input that nobody meant", () => {
   test("does nothing, in one read and in many", async ({ namespace }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
+    await namespace.jobs.startHolder("run", "--lock invoices");
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
@@ -43,7 +42,7 @@ describe("input that nobody meant", () => {
 
 describe("keys that an operator wants otherwise", () => {
   test("hold, and what cannot be is said", async ({ namespace }) => {
-    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
+    await namespace.jobs.startHolder("run", "--lock invoices");
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
     const console = await openConsole(namespace, {
       env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) },

@@ -36,7 +36,7 @@ async function openWithCommands(namespace: TestNamespace) {
     { title: "of hosts", rows: ["host"], command: "true" },
   ];
   writeFileSync(config, JSON.stringify({ userCommands }));
-  await namespace.jobs.startAndWait({ name: "trap", options: ["--lock", HOSTILE], hold: [60_000] });
+  await namespace.jobs.startAndWait("trap", ["--lock", HOSTILE], { hold: [60_000] });
   const terminal = await openConsole(namespace, {
     env: { SIGNALBOX_CONFIG: config },
     shows: /a\$\(touch trap\)b;touch trap +● held/,

@@ -4,9 +4,9 @@ import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin } from "../../../fixtures/etcd/index.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 interface Session {
   id: string;
@@ -52,10 +52,7 @@ describe("sessions", () => {
       );
       for (let key = 0; key < 120; key += 1)
         await write({ op: "put", key: `${foreign}/${key}`, value: "", session: base + 2n });
-      const run = await namespace.jobs.startHolder({
-        name: "run",
-        options: "--lock x --lease db=1:2",
-      });
+      const run = await namespace.jobs.startHolder("run", "--lock x --lease db=1:2");
       const { sessions, count, more } = await readDocument<{
         sessions: Session[];
         count: number;

@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 const cluster = TestCluster.startForFile();
 
 const write = (...ops: Op[]) => cluster.write(...ops);
-const put = (key: string, value: string): Op => ({ op: "put", key, value, binaryValue: true });
+const put = (key: string, value: string): Op => ({ op: "put", key, value });
 
 interface Key {
   key?: string;
@@ -43,7 +43,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = cluster.createNamespace({ transport });
     const session = transport === "http" ? 71n : 72n;
     await grantOnce(cluster.store, session, 600);
-    const { revision } = await write(put(`${at}a`, '{"b":1,"c":[2]}'), put(`${at}b\x1b[31m\xff`, HOSTILE), {
+    const binary = await cluster.etcd.putBytes(`${at}b\x1b[31m\xff`, HOSTILE);
+    const { revision } = await write(put(`${at}a`, '{"b":1,"c":[2]}'), {
       op: "put",
       key: `${at}c`,
       value: "grün",
@@ -59,7 +60,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
         .map((line) => line.replaceAll(/ +/g, " ")),
     ).toEqual([
       `${at}a 15 bytes ${revision} ${revision} 1 -`,
-      `${at}b\\x1b[31m\\xff ${HOSTILE.length} bytes ${revision} ${revision} 1 -`,
+      `${at}b\\x1b[31m\\xff ${HOSTILE.length} bytes ${binary} ${binary} 1 -`,
       `${at}c 5 bytes ${revision} ${revision} 1 ${session.toString(16)}`,
     ]);
     const { keys, left } = await readDocument<{ keys: Key[]; left: number }>(namespace, "keys --values", [
@@ -132,7 +133,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       noPrevious: "created",
     });
     const binary = `${key}\xff`;
-    await write(put(binary, HOSTILE));
+    await cluster.etcd.putBytes(binary, HOSTILE);
     const raw = await namespace.execute(["etcd", "get", btoa(binary), "--base64"]);
     expect(raw).toExit(0, { stdout: SAFE });
     const file = cluster.createPath("");

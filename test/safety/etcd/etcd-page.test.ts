@@ -151,7 +151,7 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
     }
     await pause(JOB_TTL_MS + 2_000); // a session that is not renewed has expired
     job.kill("SIGTERM");
-    expect(await job.ended).toMatchObject({ code: 143 });
+    expect(await job.ended).toExit(143);
   }, 60_000);
 
   test("with client certificates", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { countLogins } from "../../../fixtures/etcd/index.ts";
-import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { CampaignCluster } from "../../../fixtures/campaign/cluster.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findMismatches } from "../../../fixtures/find-mismatches.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
-import { findMismatches } from "../support/find-mismatches.ts";
 
 interface Member {
   name: string;

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const RUN = "0123456789abcdef";
 

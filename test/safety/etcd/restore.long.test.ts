@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { findEtcd, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { readPageBlocks } from "../../../fixtures/hosts/page-blocks.ts";
 import { BUNDLE, createCleanEnv } from "../../../fixtures/signalbox.ts";
-import { readPageBlocks } from "../../hosts/page-blocks.ts";
 
 const BLOCKS = readPageBlocks(
   readFileSync(new URL("../../../docs/when-etcd-fails.md", import.meta.url), "utf8"),

@@ -5,12 +5,12 @@
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
+import { WORKER_JOINED } from "../../../fixtures/schedule/due-schedules.ts";
 import { openStore } from "../../../src/core/etcd/open.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
-import { WORKER_JOINED } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ auth: SECURED });
 

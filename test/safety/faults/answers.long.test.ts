@@ -2,12 +2,17 @@
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import {
+  matchRenewal,
+  matchSessionEnd,
+  matchSessionGrant,
+  matchText,
+} from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { recordChanges, type TicketChange } from "../../../fixtures/cluster/ticket-changes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/core/protocol/history.ts";
-import { matchRenewal, matchSessionEnd, matchSessionGrant, matchText } from "../support/request-patterns.ts";
-import { recordChanges, type TicketChange } from "../support/ticket-changes.ts";
 
 const TTL = 7;
 const cluster = TestCluster.startForFile();
@@ -129,14 +134,10 @@ describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
     const gate = `${jobs.journal.folder}/gate`;
     const isLocking = options.includes("--lock");
     const ahead = isLocking ? LOCK : NO_LOCK.slice(0, 3);
-    if (behind) await jobs.startAndWait({ name: "first", options: ahead, hold: ["until", gate] });
+    if (behind) await jobs.startAndWait("first", ahead, { hold: ["until", gate] });
     const early = behind !== "until waiting" && interceptor.interceptNext(request(transport), "answers");
     const times = ["--ttl", `${TTL}s`, "--termination-timeout", "1s"];
-    const run = jobs.start({
-      name: "run",
-      options: [...options, ...times],
-      endpoints: [interceptor.endpoint],
-    });
+    const run = jobs.start("run", [...options, ...times], { endpoints: [interceptor.endpoint] });
     if (!early) await jobs.waitForTickets("run", "waiting");
     const answer = early || interceptor.interceptNext(request(transport), "answers");
     if (!early) writeFileSync(gate, "");
@@ -166,7 +167,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       ["until", gate],
     ];
     const renewed = interceptor.interceptNext(matchRenewal(transport), "answers");
-    const run = namespace.jobs.start({ name: "run", options, hold, endpoints: [interceptor.endpoint] });
+    const run = namespace.jobs.start("run", options, { hold, endpoints: [interceptor.endpoint] });
     const answer = await renewed;
     const proving = interceptor.interceptNext(/[\s\S]/, "answers");
     answer.release();
@@ -180,7 +181,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 /** Nothing stays behind, and who comes next need not wait. */
 async function expectNoGhosts(namespace: TestNamespace): Promise<void> {
   expect(await namespace.listLeftovers()).toEqual([]);
-  const next = namespace.jobs.start({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
+  const next = namespace.jobs.start("next", [...LOCK, ...LEASES, "--lease-timeout", "5s"]);
   expect(await next.ended).toExit(0);
 }
 

@@ -12,9 +12,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = await cluster.createTestNamespace(transport, context);
     const proxy = await namespace.startProxy();
     proxy.delay = 1_500; // a session of 2 s has its horizon 1 s after its sending
-    const run = namespace.jobs.start({
-      name: "run",
-      options: [...OPTIONS, "--connect-timeout", "3s"],
+    const run = namespace.jobs.start("run", [...OPTIONS, "--connect-timeout", "3s"], {
       endpoints: [proxy.url],
     });
     expect(await run.ended).toExit(69, { stderr: "cannot reach etcd" });
@@ -32,13 +30,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       });
     void lose();
     const options = ["--lock", "x", "--ttl", "60s", "--connect-timeout", "2s"];
-    expect(
-      await namespace.jobs.start({
-        name: "run",
-        options,
-        endpoints: [interceptor.endpoint],
-      }).ended,
-    ).toExit(69, { stderr: "cannot reach etcd" });
+    expect(await namespace.jobs.start("run", options, { endpoints: [interceptor.endpoint] }).ended).toExit(
+      69,
+      { stderr: "cannot reach etcd" },
+    );
     expect(namespace.jobs.journal.listStarts()).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);
   }, 30_000);

@@ -11,12 +11,12 @@ import {
   TRANSPORTS,
   type Transport,
 } from "../../../fixtures/cluster/test-namespace.ts";
+import { TOKEN_WRITER, TokenLog } from "../../../fixtures/cluster/token-log.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile();
 const proxies: FaultProxy[] = [];

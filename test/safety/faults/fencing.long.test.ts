@@ -6,13 +6,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { expireSession } from "../../../fixtures/cluster/expire-session.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type DataStore, findSqlite, startPostgres, startRedis } from "../../../fixtures/data-stores.ts";
 import { findEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { runTool } from "../../../fixtures/run-tool.ts";
-import { expireSession } from "../support/expire-session.ts";
 
 const { test } = TestCluster.startForFile();
 const PAGE = readFileSync(new URL("../../../docs/fencing.md", import.meta.url), "utf8");

@@ -4,11 +4,11 @@
  */
 
 import { describe, expect, it, type TestContext } from "vitest";
+import { expireSession } from "../../../fixtures/cluster/expire-session.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { WallClock } from "../../../fixtures/process/wall-clock.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { expireSession } from "../support/expire-session.ts";
 
 const cluster = TestCluster.startForFile();
 /** Renewed every 100 s: what happens within a test is not because a renewal was due. */
@@ -21,8 +21,8 @@ async function startScene(transport: Transport, context: TestContext) {
   const { clock, remove } = await WallClock.createTemporary();
   namespace.onClose(remove);
   const proxy = await namespace.startProxy();
-  const job = { name: "job", options: OPTIONS, endpoints: [proxy.url], env: clock.env };
-  return { namespace, clock, proxy, run: await namespace.jobs.startHolder(job) };
+  const run = await namespace.jobs.startHolder("job", OPTIONS, { endpoints: [proxy.url], env: clock.env });
+  return { namespace, clock, proxy, run };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward", (transport) => {
@@ -53,10 +53,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
     proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
     proxy.strand();
     await expireSession(namespace, "x");
-    await namespace.jobs.startHolder({
-      name: "next",
-      options: "--lock x",
-    });
+    await namespace.jobs.startHolder("next", "--lock x");
     expect(run.child.exitCode, "nothing tells yet").toBeNull();
     proxy.mode = "forward";
     clock.setOffset((TTL + 60) * 1_000);

@@ -41,8 +41,8 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     const namespace = cluster.createNamespace({ transport });
     const { jobs } = namespace;
     const lock = ["--lock", "x", "--wait", ...OPTIONS];
-    const first = await jobs.startAndWait({ name: "first", options: lock, hold: ["stubborn"] });
-    const second = await jobs.startWaiter({ name: "second", options: lock });
+    const first = await jobs.startAndWait("first", lock, { hold: ["stubborn"] });
+    const second = await jobs.startWaiter("second", lock);
     await moveLeader();
     await revokeHolder(namespace);
     expect(await first.ended).toExit(125);
@@ -54,19 +54,12 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
   test("the runner is frozen: a run without --wait waits until the guardian has killed the command", async () => {
     const namespace = cluster.createNamespace({ transport });
     const { jobs } = namespace;
-    const first = await jobs.startAndWait({
-      name: "first",
-      options: ["--lock", "x", ...OPTIONS],
-      hold: ["stubborn"],
-    });
+    const first = await jobs.startAndWait("first", ["--lock", "x", ...OPTIONS], { hold: ["stubborn"] });
     await moveLeader();
     process.kill(first.pid, "SIGSTOP");
     try {
       await revokeHolder(namespace);
-      const second = jobs.start({
-        name: "second",
-        options: ["--lock", "x", ...OPTIONS],
-      });
+      const second = jobs.start("second", ["--lock", "x", ...OPTIONS]);
       await second.waitForOutput("its session ended before its time; free in at most 6 s");
       await jobs.journal.waitForLine("second", "end");
       expect(jobs.journal.findOveruse()).toEqual([]);
@@ -83,12 +76,9 @@ test("a leader that was stopped for longer than the time to live: no two command
   const names = Array.from({ length: 4 }, (_, at) => `l${at}`);
   const options = (lock: string) => ["--lock", lock, "--wait", ...OPTIONS];
   await Promise.all(
-    names.map((lock) =>
-      jobs.startAndWait({ name: `${lock}-first`, options: options(lock), hold: ["stubborn"] }),
-    ),
+    names.map((lock) => jobs.startAndWait(`${lock}-first`, options(lock), { hold: ["stubborn"] })),
   );
-  for (const lock of names)
-    jobs.start({ name: `${lock}-second`, options: options(lock), hold: ["stubborn"] });
+  for (const lock of names) jobs.start(`${lock}-second`, options(lock), { hold: ["stubborn"] });
   await Promise.all(names.map((lock) => jobs.waitForTickets(`${lock}-second`, "waiting")));
   const leader = await findLeader();
   cluster.getMember(leader).freeze();

@@ -40,19 +40,15 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     ];
     const endpoint = `${other.clientUrl},${namespace.etcd.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", ours];
-    const first = await namespace.jobs.startHolder({
-      name: "first",
-      options,
-      endpoints: [endpoint],
-    });
+    const first = await namespace.jobs.startHolder("first", options, { endpoints: [endpoint] });
     namespace.etcd.freeze();
-    expect(await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] }).ended).toExit(78, {
+    expect(await namespace.jobs.start("second", options, { endpoints: [endpoint] }).ended).toExit(78, {
       stderr: `${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`,
     });
     namespace.etcd.unfreeze();
-    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toExit(75);
+    expect(await namespace.jobs.start("third", options, { endpoints: [endpoint] }).ended).toExit(75);
     expect(await first.finish()).toExit(0);
-    await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
+    await namespace.jobs.startAndWait("fourth", options, { endpoints: [endpoint] });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listNames()).toEqual(["first", "fourth"]);
     expect(await other.runEtcdctl("get", "--prefix", namespace.keys.prefix)).toBe("");
@@ -62,11 +58,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     namespace = await cluster.createTestNamespace(transport);
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", await readClusterId(namespace.etcd.clientUrl), "-v"];
-    const run = await namespace.jobs.startHolder({
-      name: "job",
-      options,
-      endpoints: [endpoint],
-    });
+    const run = await namespace.jobs.startHolder("job", options, { endpoints: [endpoint] });
     namespace.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     namespace.etcd.unfreeze();
@@ -92,7 +84,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const [ours, theirs] = ids;
     const { etcd, jobs, keys } = namespace as TestNamespace;
     const options = [...OPTIONS, "--connect-timeout", "5s"];
-    const start = (name: string) => jobs.start({ name, options, hold: [1], endpoints: both, env }).ended;
+    const start = (name: string) => jobs.start(name, options, { endpoints: both, env }).ended;
     other.freeze();
     expect(await start("first")).toExit(0);
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
@@ -119,7 +111,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const { both, env, ids } = await openHost();
     const { jobs } = namespace as TestNamespace;
     const runs = ["a", "b", "c", "d", "e", "f"].map((name) =>
-      jobs.start({ name, options: OPTIONS, hold: [1], endpoints: both, env }),
+      jobs.start(name, OPTIONS, { endpoints: both, env }),
     );
     for (const { ended } of runs) {
       const { code, stderr } = await ended;
@@ -186,7 +178,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
       stdout: /this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/,
     });
     expect(readdirSync(`${env.XDG_STATE_HOME}/signalbox`), "no part of a file").toEqual([]);
-    const run = own.jobs.start({ name: "job", options: OPTIONS, hold: [1], endpoints: both, env });
+    const run = own.jobs.start("job", OPTIONS, { endpoints: both, env });
     expect(await run.ended).toExit(0);
     const remembered = await own.start("init", { endpoints: both, env }).ended;
     expect(remembered.stdout).toMatch(/clusterId is not set; this host remembers the cluster in .*cluster-/);

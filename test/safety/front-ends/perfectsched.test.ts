@@ -14,12 +14,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
+import { readSchedule } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
-import { readSchedule } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

@@ -88,7 +88,7 @@ describe.concurrent("sync", () => {
     const schedules = await openSchedules();
     await schedules.add("b", { cron: "@daily" });
     const taken = schedules.sync({ a: { cron: "@daily" }, b: { cron: "@daily" } }, { source: "web" });
-    await expect(taken).rejects.toThrow(/schedule "b" exists already.*nothing was done\. Use another id/);
+    await expect(taken).rejects.toThrow(/schedule "b" exists already.*nothing was changed\. Use another id/);
     const wrong = schedules.sync({ a: { cron: "@daily" }, c: { cron: "x" } }, { source: "web" });
     await expect(wrong).rejects.toMatchObject({ code: "CRON" });
     expect((await schedules.list()).map(({ id }) => id)).toEqual(["b"]);

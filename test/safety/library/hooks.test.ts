@@ -12,8 +12,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type ConnectOptions, openTestSignalbox, Worker } from "../../../src/library/index.ts";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
-const { test } = cluster;
+const { test } = TestCluster.startForFile({ sessionTimes: "long" });
 
 /** A call of a hook. */
 interface HookCall {

@@ -10,8 +10,7 @@ import { Worker } from "../../../src/library/index.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
-const { test } = cluster;
+const { test } = TestCluster.startForFile({ sessionTimes: "long" });
 
 const JOBS = 100_000;
 const BATCH = 1_000;

@@ -16,8 +16,7 @@ import {
   Worker,
 } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
-const { test } = cluster;
+const { test } = TestCluster.startForFile({ sessionTimes: "long" });
 
 /** Connects, and starts a worker that closes with the namespace. */
 async function startWorker(

@@ -6,9 +6,9 @@ import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createFolder } from "../../../fixtures/process/agent-socket.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TicketState } from "../../../src/core/protocol/ticket.ts";
-import { createFolder } from "../../core/process/agent-socket/helpers.ts";
 
 const cluster = TestCluster.startForFile();
 const LAUNCHER = resolve(import.meta.dirname, `../../../dist/native/${process.arch}/launcher`);

@@ -8,12 +8,11 @@ import { parse } from "yaml";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { findFreePorts } from "../../../fixtures/etcd/ports.ts";
 import { findPrometheusProgram } from "../../../fixtures/prometheus.ts";
+import { putDueSchedule } from "../../../fixtures/schedule/due-schedules.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { putDueSchedule } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const RULES = readFileSync(resolve(import.meta.dirname, "../../../docs/prometheus/alerts.yml"), "utf8");
 /** With the rule that is commented out. */
 const ALL_RULES = RULES.replace(/^ {6}# (?=- alert:| {2})/gm, "      ");

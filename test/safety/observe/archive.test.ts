@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { putDueSchedule, runShell, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { Worker, type WorkerTask } from "../../../src/library/index.ts";
-import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
-import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

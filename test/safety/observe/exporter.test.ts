@@ -1,14 +1,13 @@
 /** `signalbox exporter` on a real etcd. */
 
 import { describe, expect } from "vitest";
+import { putTickets } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
-import { putTickets } from "../support/sample-queues.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
 async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {

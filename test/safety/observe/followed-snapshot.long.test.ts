@@ -3,7 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { createRunningRecord } from "../../../fixtures/schedule/schedule-keys.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -19,8 +21,6 @@ import type { ObserverPorts } from "../../../src/site/observe/ports.ts";
 import { load } from "../../../src/site/observe/read.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
-import { createRunningRecord } from "../../cli/views/schedules.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const clock = createRealClock();
 const cluster = TestCluster.startForFile();

@@ -2,10 +2,9 @@
 
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+import { putDueSchedule, runShell, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("the history of locks", () => {
   test("shows the last runs, newest first, and what they come to", async ({ namespace }) => {

@@ -16,6 +16,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  putDueSchedule,
+  runShell,
+  WORKER_JOINED,
+  waitForOutcomes,
+} from "../../../fixtures/schedule/due-schedules.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
@@ -24,7 +30,6 @@ import { parsePastRuns } from "../../../src/core/protocol/history.ts";
 import { formatOutputChunk } from "../../../src/core/protocol/output.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
 import { encodeRecord, HEADER_BYTES } from "../../../src/site/output/output-record.ts";
-import { putDueSchedule, runShell, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const folder = createTestFolder(afterAll);

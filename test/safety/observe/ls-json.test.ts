@@ -2,8 +2,17 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { startSampleQueues } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { findMismatches, resolveReference } from "../../../fixtures/find-mismatches.ts";
+import { createTicket, keys as sampleKeys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../fixtures/schedule/schedule-keys.ts";
+import { createEndedRun } from "../../../fixtures/state/sample-snapshots.ts";
 import { buildDocuments, buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../../src/cli/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
@@ -11,11 +20,6 @@ import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
-import { createRunningKey, createScheduleKeys, createWorkerKey } from "../../cli/views/schedules.ts";
-import { createTicket, keys as sampleKeys } from "../../core/protocol/samples.ts";
-import { createEndedRun } from "../../site/state/sample-snapshots.ts";
-import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
-import { startSampleQueues } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

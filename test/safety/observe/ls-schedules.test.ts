@@ -3,8 +3,8 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { createRunningKey, createWorkerKey } from "../../cli/views/schedules.ts";
-import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
+import { putKeys, putSampleSchedules } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createRunningKey, createWorkerKey } from "../../../fixtures/schedule/schedule-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

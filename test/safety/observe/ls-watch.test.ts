@@ -3,15 +3,14 @@
 import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { findInnermostProcess, putTickets, TERMINAL } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { findInnermostProcess, putTickets, TERMINAL } from "../support/sample-queues.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("ls --watch", () => {
   test("tells a pipe every row, then what changes, and that etcd was away", async ({ namespace }) => {

@@ -1,12 +1,12 @@
 /** `signalbox ls`, for users and programs. */
 
 import { describe, expect } from "vitest";
+import { putTickets, startSampleQueues, TERMINAL } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { LISTINGS } from "../../../src/cli/commands/see/ls/ls.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { putTickets, startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -2,12 +2,11 @@
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 test("units on this host are summed, computed and listed by host", async ({ namespace }) => {
   await namespace.execute("resource set FQDN_mem int(MEMMB/16)+2 --yes");
-  await namespace.jobs.startHolder({ name: "one", options: "--no-lock --lease FQDN_mem=2" });
+  await namespace.jobs.startHolder("one", "--no-lock --lease FQDN_mem=2");
 
   const { rows } = await namespace.executeJson("ls resources --all");
   const sum = rows.find(({ name }: { name: string }) => name === "FQDN_mem");

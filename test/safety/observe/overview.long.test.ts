@@ -1,9 +1,9 @@
 /** `signalbox overview` on three members, of which some do not answer, and while etcd is away. */
 import { expect, onTestFinished, test } from "vitest";
+import { TERMINAL } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile({ size: 3 });
 

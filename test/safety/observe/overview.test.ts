@@ -1,11 +1,10 @@
 /** `signalbox overview`, on a pipe, as JSON and on a terminal. */
 import { describe, expect } from "vitest";
+import { startSampleQueues, TERMINAL } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 
 describe.concurrent("overview", () => {
   test("says of an empty site that nothing is there", async ({ namespace }) => {

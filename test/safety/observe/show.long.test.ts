@@ -3,11 +3,11 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { generateAuditId } from "../../../src/core/protocol/audit.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -19,10 +19,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const { jobs } = namespace;
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await jobs.startHolder({ name: "one", options });
-    jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
+    const one = await jobs.startHolder("one", options);
+    jobs.start("two", "--lock x --wait");
     const [two] = await jobs.waitForTickets("two", "waiting");
-    await jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
+    await jobs.startWaiter("three", "--lock x --wait");
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(bash\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
@@ -73,17 +73,14 @@ describe.concurrent("show and why", () => {
     namespace,
   }) => {
     const { jobs } = namespace;
-    await jobs.startHolder({
-      name: "one",
-      options: "--no-lock --lease db=2:10",
-    });
-    await jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
-    jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
+    await jobs.startHolder("one", "--no-lock --lease db=2:10");
+    await jobs.startWaiter("large", "--no-lock --lease db=9:10");
+    jobs.start("both", "--lock y --lease db=1:10");
     await waitUntil("both stands in two queues", async () => {
       const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    await jobs.startWaiter({ name: "behind", options: "--lock y --wait", hold: [1] });
+    await jobs.startWaiter("behind", "--lock y --wait");
     expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
     );
@@ -105,8 +102,8 @@ describe.concurrent("show and why", () => {
 
   test("a history that tells how long it may take", async ({ namespace }) => {
     for (let count = 0; count < 3; count += 1) await namespace.execute("run --lock x -- true");
-    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
-    await namespace.jobs.startWaiter({ name: "two", options: "--lock x --wait", hold: [1] });
+    await namespace.jobs.startHolder("one", "--lock x");
+    await namespace.jobs.startWaiter("two", "--lock x --wait");
     const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await readOutput(namespace, "why", "x");
       return text.includes("no estimate") && text;
@@ -120,8 +117,8 @@ describe.concurrent("show and why", () => {
   test("what is drained, by whom and why; what was asked of a run; what operators did", async ({
     namespace,
   }) => {
-    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
-    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
+    await namespace.jobs.startHolder("one", "--lock x");
+    namespace.jobs.start("two", "--lock x --wait");
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
     await namespace.execute(["group", "set", "web", host]);
@@ -183,7 +180,7 @@ describe.concurrent("show and why", () => {
       code: 0,
       stdout: 'nobody waits for lock "x", and nobody holds it\n',
     });
-    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
+    await namespace.jobs.startHolder("one", "--lock x");
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
     );

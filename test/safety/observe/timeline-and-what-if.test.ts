@@ -1,7 +1,7 @@
 /** What operators ask about the past and the future: `schedule lint --collisions`, `timeline` and `why --at`. */
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
+import { putDueSchedule, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
 const { test } = TestCluster.startForFile();
 

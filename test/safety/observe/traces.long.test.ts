@@ -2,14 +2,14 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type Collector, startCollector } from "../../../fixtures/collector.ts";
+import { putDueSchedule, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { startWebServer } from "../../worker/handlers/http-fixture.ts";
-import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
-import { HostAgent } from "../support/host-agent.ts";
+import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -109,10 +109,7 @@ test("a run sends what it did, as a part of its caller's trace, and nothing else
 
 test("a run that finds the lock taken sends its claim", async ({ namespace }) => {
   const collector = await startCollector();
-  await namespace.jobs.startHolder({
-    name: "first",
-    options: "--lock x",
-  });
+  await namespace.jobs.startHolder("first", "--lock x");
   const run = await namespace.execute("run --lock x -- true", { env: pointTo(collector) });
   expect(run).toExit(75);
   const { run: whole, ...others } = await waitForSpans(collector, "run");

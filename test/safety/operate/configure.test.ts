@@ -1,9 +1,9 @@
 /** `signalbox group` and `signalbox resource`: the preview names the affected runs, and only these are affected. */
 
 import { describe, expect } from "vitest";
+import { readAudits } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { readAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -23,18 +23,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
     await namespace.expectDone("group set sub", W1);
     await namespace.expectDone("group set web sub", W2);
     const options = ["--termination-timeout", "1s"];
-    const one = await namespace.jobs.startHolder({
-      name: "one",
-      options: onHost(W1, "--lock", "a", ...options),
-    });
-    const two = await namespace.jobs.startHolder({
-      name: "two",
-      options: onHost(W2, "--lock", "b"),
-    });
-    const three = await namespace.jobs.startWaiter({
-      name: "three",
-      options: onHost(W1, "--lock", "b", "--wait"),
-    });
+    const one = await namespace.jobs.startHolder("one", onHost(W1, "--lock", "a", ...options));
+    const two = await namespace.jobs.startHolder("two", onHost(W2, "--lock", "b"));
+    const three = await namespace.jobs.startWaiter("three", onHost(W1, "--lock", "b", "--wait"));
     const before = (await readAudits(namespace)).length;
 
     const remove = ["group", "remove", "sub", W1];
@@ -145,7 +136,7 @@ describe.concurrent("a group", () => {
     const added = names.filter((_, index) => ends[index]?.code === 0);
     expect(await readMembers(namespace, "web")).toEqual(added);
     for (const { stderr } of ends.filter(({ code }) => code === 75)) {
-      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/something has changed meanwhile:\n.*~ group web: \+ h/);
       expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
     }
     expect(await readAudits(namespace)).toHaveLength(1 + added.length);
@@ -171,13 +162,10 @@ describe.concurrent("a resource", () => {
     const { jobs } = namespace;
     await namespace.expectDone("resource set db 10 --note x");
     const buildLeaseOptions = (lease: string) => ["--no-lock", "--lease", lease];
-    const holder = await jobs.startHolder({
-      name: "holder",
-      options: buildLeaseOptions("db=4"),
-    });
-    const big = await jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
-    const stating = jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
-    const small = jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
+    const holder = await jobs.startHolder("holder", buildLeaseOptions("db=4"));
+    const big = await jobs.startWaiter("big", buildLeaseOptions("db=8"));
+    const stating = jobs.start("stating", buildLeaseOptions("db=1:10"));
+    const small = jobs.start("small", buildLeaseOptions("db=2"));
     await jobs.waitForTickets("stating", "waiting");
     await jobs.waitForTickets("small", "waiting");
     const refused = await namespace.execute("resource set db 6");
@@ -207,8 +195,7 @@ describe.concurrent("a resource", () => {
 
   test("without a total is known by name, and runs state the total", async ({ namespace }) => {
     await namespace.expectDone("resource set db --order 1");
-    const run = (lease: string) =>
-      namespace.jobs.start({ name: lease, options: ["--no-lock", "--lease", lease], hold: [1] });
+    const run = (lease: string) => namespace.jobs.start(lease, ["--no-lock", "--lease", lease]);
     expect(await run("db=1:2").ended).toExit(0);
     expect(await run("db=1").ended).toExit(78, { stderr: "no total" });
   });

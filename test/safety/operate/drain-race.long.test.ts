@@ -8,8 +8,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const HOST = "web1.example.com";
 const RUNS = 8;
 const ROUNDS = 6;
@@ -91,9 +90,7 @@ describe.each([
       const file = moment === "between grants" ? `${jobs.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
       const started = names.map((name) =>
-        jobs.start({
-          name,
-          options: `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`,
+        jobs.start(name, `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`, {
           hold: file ? ["until", file] : [0],
         }),
       );

@@ -2,9 +2,18 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { listAudits, listDrains } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
+import {
+  buildWaitingScript,
+  putDueSchedule,
+  runShell,
+  waitForFile,
+} from "../../../fixtures/schedule/due-schedules.ts";
+import { createRunningKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
@@ -15,10 +24,6 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/core/run/request.ts";
 import { run } from "../../../src/core/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { createRunningKey } from "../../cli/views/schedules.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
-import { listAudits, listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -87,10 +92,10 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
   }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const { jobs } = namespace;
-    const held = await jobs.startHolder({ name: "holder", options: LOCK });
+    const held = await jobs.startHolder("holder", LOCK);
     const waiters = ["first", "second", "third"];
     for (const name of waiters) {
-      await jobs.startWaiter({ name, options: LOCK, hold: [1] });
+      await jobs.startWaiter(name, LOCK);
     }
     const drain = namespace.start([...DRAIN, "--wait", "--reason", "disks"]);
     await drain.waitForOutput(/waiting for .*:\d+/);
@@ -141,7 +146,7 @@ describe("a run that was granted before the drain, and has not started its comma
     const held = runThatStartsLate(namespace, "held", over);
     const [entry] = await jobs.waitForTickets("held", "held");
     const who = `${entry?.ticket?.host}:${entry?.ticket?.pid}`;
-    await jobs.startWaiter({ name: "waiter", options: LOCK });
+    await jobs.startWaiter("waiter", LOCK);
     const drain = await namespace.execute(DRAIN);
     expect(drain, drain.stderr).toExit(0, { stdout: `held there by ${who}` });
     const waits = namespace.start([...DRAIN, "--wait"]);
@@ -193,11 +198,7 @@ describe.concurrent("a drain that waits", () => {
     namespace,
   }) => {
     const times = ["--ttl", "30s", "--termination-timeout", "400ms"];
-    const run = await namespace.jobs.startAndWait({
-      name: "run",
-      options: [...LOCK, ...times],
-      hold: ["stubborn"],
-    });
+    const run = await namespace.jobs.startAndWait("run", [...LOCK, ...times], { hold: ["stubborn"] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
     const { code, stdout, stderr } = await namespace.execute([...DRAIN, ...options]);
@@ -373,7 +374,7 @@ describe.concurrent("a drain", () => {
 
   test("with --for ends by itself, and who waited goes on", async ({ namespace }) => {
     await namespace.expectDone(...DRAIN, "--for", "1s500ms");
-    const run = namespace.jobs.start({ name: "run", options: LOCK });
+    const run = namespace.jobs.start("run", LOCK);
     expect(await run.ended).toExit(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
     const again = await namespace.execute(DRAIN);
@@ -383,12 +384,9 @@ describe.concurrent("a drain", () => {
   test("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async ({
     namespace,
   }) => {
-    const held = await namespace.jobs.startHolder({
-      name: "holder",
-      options: [...LOCK, "--host", "web1.example.com"],
-    });
+    const held = await namespace.jobs.startHolder("holder", [...LOCK, "--host", "web1.example.com"]);
     const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s", "--agent", "never"];
-    const waiter = await namespace.jobs.startWaiter({ name: "waiter", options });
+    const waiter = await namespace.jobs.startWaiter("waiter", options);
     waiter.kill("SIGSTOP"); // it, or its agent, would leave when it hears of the drain of its host
     await namespace.put(namespace.keys.group("all"), '["web","db1.example.com"]');
     await namespace.put(namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
@@ -398,7 +396,7 @@ describe.concurrent("a drain", () => {
       /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
     );
     expect(await runDry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
-      /\ndo it with: signalbox drain lock x --wait --reason 'new disks' --expect-revision \d+ --yes\n$/,
+      /\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
     );
     expect(await runDry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
     expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
@@ -473,7 +471,7 @@ describe.concurrent("a drain", () => {
     const expected = [...DRAIN, "--expect-revision", await readRevision("lock", "x")];
     const group = ["drain", "group", "web", "--yes", "--expect-revision", await readRevision("group", "web")];
     await putGhost(namespace, "y");
-    await namespace.jobs.startWaiter({ name: "waiter", options: LOCK });
+    await namespace.jobs.startWaiter("waiter", LOCK);
     await namespace.execute("group add web web2.example.com --yes");
     expect(await namespace.execute(group)).toExit(75, { stderr: "group web has changed" });
     expect(await listDrains(namespace)).toEqual([]);
@@ -522,13 +520,15 @@ describe.concurrent("an undrain", () => {
 
   test("shows in a dry run whom it lets go on", async ({ namespace }) => {
     await namespace.put(namespace.keys.drain("lock", "x"), "{}");
-    const run = namespace.jobs.start({ name: "run", options: LOCK });
+    const run = namespace.jobs.start("run", LOCK);
     await namespace.put(
       namespace.keys.lock("x", "waiter0000000000"),
       serializeTicket(createTicket({ run: "waiter0000000000" })),
     );
     const { stdout } = await namespace.execute("undrain lock x --dry-run");
-    expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
+    expect(stdout).toMatch(
+      /^lifts: lock x is drained by unknown\nits queues continue: web1.example.com:4711\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
+    );
     run.kill("SIGTERM");
   });
 });
@@ -543,7 +543,7 @@ describe.concurrent("two operators", () => {
       );
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
-        expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
+        expect(stderr).toMatch(/something has changed meanwhile:\n.*(new|changed): lock .* is drained by/);
       const done = (await listAudits(namespace, ["action", "target", "outcome"])).filter((line) =>
         line.startsWith(`drain | lock ${name} |`),
       );
@@ -576,12 +576,9 @@ describe.concurrent("a waiter that meets a drain", () => {
   }) => {
     const { jobs } = namespace;
     const on = (host: string) => [...LOCK, "--host", host];
-    const held = await jobs.startHolder({
-      name: "holder",
-      options: on("web1.example.com"),
-    });
-    await jobs.startWaiter({ name: "drained", options: on("web2.example.com") });
-    await jobs.startWaiter({ name: "behind", options: on("web3.example.com"), hold: [1] });
+    const held = await jobs.startHolder("holder", on("web1.example.com"));
+    await jobs.startWaiter("drained", on("web2.example.com"));
+    await jobs.startWaiter("behind", on("web3.example.com"));
     const host = ["host", "web2.example.com", "--yes"];
     await namespace.expectDone("drain", ...host);
     await waitUntil("it left", async () =>

@@ -1,12 +1,12 @@
 /** Guards on a busy cluster: other runs do not block operators, and only runs of the preview are ended. */
 
 import { describe, expect, onTestFinished } from "vitest";
+import { listDrains } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -67,12 +67,12 @@ test("what the settings do not keep, with one record in the audit", async () => 
   await put(keys.history("nightly"), { v: 1, runs: [{ ...runs[0], endedAt: Date.now() }] });
   await put(keys.audit(`${formatAuditTime(Date.now())}0123456789`), {});
   const kept = await prune("--expired", "--retention-age", "101d", "--yes", "--json");
-  expect([kept.code, JSON.parse(kept.stdout)]).toMatchObject([0, { outcome: "nothing to do", expired: 0 }]);
+  expect([kept.code, JSON.parse(kept.stdout)]).toMatchObject([0, { outcome: "nothing", expired: 0 }]);
   const look = await prune("--expired", "--dry-run", "--json");
   expect(JSON.parse(look.stdout)).toMatchObject({ audit: 0, expired: 121 });
   expect(await countKeys()).toEqual([121, 2]);
   const { code, stdout } = await prune("--expired", "--yes", "--json");
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "forgotten", expired: 121 }]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "done", expired: 121 }]);
   expect(await countKeys()).toEqual([2, 1]);
 });
 

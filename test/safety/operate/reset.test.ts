@@ -2,14 +2,14 @@
 
 import { existsSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { listAudits } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { createTicket } from "../../core/protocol/samples.ts";
-import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -40,12 +40,8 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
     onTestFinished,
   }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
-    const run = await namespace.jobs.startAndWait({
-      name: "run",
-      options: [...LOCK, ...TIMES],
-      hold: ["stubborn"],
-    });
-    const next = await namespace.jobs.startWaiter({ name: "next", options: LOCK, hold: [5] });
+    const run = await namespace.jobs.startAndWait("run", [...LOCK, ...TIMES], { hold: ["stubborn"] });
+    const next = await namespace.jobs.startWaiter("next", LOCK, { hold: [5] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const { code, stdout } = await namespace.execute([...RESET, "--reason", "stuck"]);
     expect({ code, alive: existsSync(`/proc/${pid}`) }).toEqual({ code: 0, alive: false });
@@ -76,7 +72,7 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
-    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: ["stubborn"] });
+    const run = await namespace.jobs.startAndWait("run", options, { hold: ["stubborn"] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     run.kill("SIGSTOP");
     const { code } = await namespace.execute(RESET);
@@ -109,8 +105,8 @@ describe.concurrent("a reset", () => {
     const rounds = pickCount(4, 12);
     for (let round = 0; round < rounds; round += 1) {
       const first = `first${round}`;
-      await namespace.jobs.startAndWait({ name: first, options: LOCK, hold: [1 + (round % 5)] });
-      const next = namespace.jobs.start({ name: `next${round}`, options: LOCK, hold: [2] });
+      await namespace.jobs.startAndWait(first, LOCK, { hold: [1 + (round % 5)] });
+      const next = namespace.jobs.start(`next${round}`, LOCK, { hold: [2] });
       const reset = await namespace.execute(RESET);
       const { code } = await next.ended;
       const hit = reset.stdout.includes(`:${next.pid} has ended`);
@@ -129,7 +125,8 @@ describe.concurrent("a reset", () => {
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
-    for (const { stderr } of refused) expect(stderr).toMatch(/something has changed:\n.*was asked to end by/);
+    for (const { stderr } of refused)
+      expect(stderr).toMatch(/something has changed meanwhile:\n.*was asked to end by/);
   });
 
   test("refuses when what it ends has changed since --expect-revision, and shows what", async ({
@@ -138,7 +135,7 @@ describe.concurrent("a reset", () => {
     const key = await putGhost(namespace, 600);
     const { revision } = await namespace.executeJson("reset lock x --dry-run");
     await namespace.delete(key);
-    await namespace.jobs.startHolder({ name: "other", options: LOCK });
+    await namespace.jobs.startHolder("other", LOCK);
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
     expect(refused).toExit(75, { stderr: "has joined (held)" });
     expect(await listAudits(namespace, ["outcome"])).toEqual([]);
@@ -152,7 +149,7 @@ describe.concurrent("a reset", () => {
     await putGhost(namespace, 600);
     const dry = await namespace.execute("reset lock x --dry-run");
     expect(dry.stdout).toMatch(
-      /^ends +web1.example.com:4711 .*\n(.*\n)*do it with: signalbox reset lock x --expect-/,
+      /^ends +web1.example.com:4711 .*\n(.*\n)*do it with --expect-revision \d+ --yes instead of --dry-run\n/,
     );
     expect(await namespace.execute("reset lock x")).toExit(64);
     const env = { SIGNALBOX_READ_ONLY: "true" };
@@ -186,7 +183,7 @@ describe.concurrent("a reset", () => {
       const asked = namespace.start("reset lock x --no-wait", { terminal: { columns: 80, rows: 24 } });
       await asked.waitForOutput("Reset lock x? [y/N]");
       asked.child.stdin?.write(key);
-      expect(await asked.ended).toExit(1, { stdout: /\nnothing was done\r?\n$/ });
+      expect(await asked.ended).toExit(1, { stdout: /\nnothing was changed\r?\n$/ });
     }
   });
 
@@ -224,10 +221,10 @@ describe.concurrent("a reset", () => {
   }) => {
     const options = ["--no-lock", "--lease", "db=1:3", ...TIMES];
     const runs = await Promise.all(
-      ["a", "b", "c"].map((name) => namespace.jobs.startAndWait({ name, options, hold: ["stubborn"] })),
+      ["a", "b", "c"].map((name) => namespace.jobs.startAndWait(name, options, { hold: ["stubborn"] })),
     );
     const [first] = await namespace.jobs.waitForTickets("a", "held");
-    const one = ["reset", "resource", "db", "--run", first?.run.slice(0, 8) ?? "", "--yes"];
+    const one = ["reset", "run", first?.run.slice(0, 8) ?? "", "--yes"];
     await namespace.expectDone(...one);
     expect((await runs[0]?.ended)?.code).toBe(125);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);
@@ -240,19 +237,50 @@ describe.concurrent("a reset", () => {
 });
 
 describe.concurrent("the reset of a run", () => {
+  test("that waited when it was seen, and holds by now: only without --expect-revision", async ({
+    namespace,
+  }) => {
+    const { jobs } = namespace;
+    const holder = await jobs.startHolder({ name: "holder", options: LOCK });
+    const next = await jobs.startWaiter({ name: "next", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
+    const { revision, rows } = await namespace.executeJson("ls runs");
+    const { run = "" } = rows.find(({ label }: { label: string }) => label === "next") ?? {};
+    holder.finish();
+    await jobs.journal.waitForLine("next", "start");
+    const reset = ["reset", "run", run, "--yes"];
+    expect(await namespace.execute([...reset, "--expect-revision", revision])).toExit(75, {
+      stderr: "nothing was changed, because something has changed meanwhile:\n",
+    });
+    expect(next.child.exitCode).toBeNull();
+    await namespace.expectDone(...reset);
+    expect(await next.ended).toExit(125);
+  });
+
+  test("by force can leave its other tickets: --run takes away one, and ends nothing", async ({
+    namespace,
+  }) => {
+    await putGhost(namespace, 600);
+    const run = "ghost00000000000";
+    await namespace.put(namespace.keys.lock("y", run), "{");
+    expect(await namespace.execute(["reset", "lock", "y", "--run", run, "--yes"])).toExit(64, {
+      stderr: `to end a run: signalbox reset run ${run}`,
+    });
+    const forced = await namespace.execute(["reset", "lock", "y", "--run", run, "--force", "--yes"]);
+    expect(forced).toExit(0, { stdout: /^the tickets of .* are gone\nlock y is free/ });
+    expect((await namespace.listTickets()).map(({ key }) => key)).toEqual([namespace.keys.lock("x", run)]);
+    const { evicted } = await namespace.executeJson(["reset", "run", run, "--dry-run"]);
+    expect(evicted).toMatchObject([{ run, tickets: [{ name: "x" }] }]);
+  });
+
   test("throws a waiter out of its queue with 75, ends a holder, and the queue goes on", async ({
     namespace,
   }) => {
     const { jobs } = namespace;
     const file = `${jobs.journal.folder}/over`;
-    const holder = await jobs.startAndWait({
-      name: "holder",
-      options: LOCK,
-      hold: ["until", file],
-    });
-    const waiter = jobs.start({ name: "waiter", options: LOCK });
+    const holder = await jobs.startAndWait("holder", LOCK, { hold: ["until", file] });
+    const waiter = jobs.start("waiter", LOCK);
     const [entry] = await jobs.waitForTickets("waiter", "waiting");
-    const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
+    const last = await jobs.startWaiter("last", LOCK);
     const run = entry?.run ?? "";
     await namespace.expectDone("reset run", run.slice(0, 6), "--yes");
     expect(await waiter.ended).toExit(75);

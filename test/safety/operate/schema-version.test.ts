@@ -75,11 +75,8 @@ test("the own version, or none, changes nothing", async ({ namespace }) => {
 test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async ({
   namespace,
 }) => {
-  const holder = await namespace.jobs.startHolder({
-    name: "a",
-    options: "--lock x",
-  });
-  const waiter = await namespace.jobs.startWaiter({ name: "b", options: "--lock x --wait" });
+  const holder = await namespace.jobs.startHolder("a", "--lock x");
+  const waiter = await namespace.jobs.startWaiter("b", "--lock x --wait");
   await requireVersion(namespace, "0002");
   expect(await waiter.ended).toExit(78, { stderr: REFUSAL });
   expect(await namespace.listTickets()).toMatchObject([{ ticket: { label: "a", state: "held" } }]);

@@ -3,13 +3,13 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
+import { readAudits } from "../../../fixtures/cluster/read-keys.ts";
+import { matchText } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { readAudits } from "../support/read-keys.ts";
-import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -125,11 +125,7 @@ describe("an import", () => {
     await namespace.expectDone("resource set db 3");
     expect(await namespace.execute("apply - --yes", { input: document })).toExit(0);
     const run = (host: string, group: string, lease: string) =>
-      namespace.jobs.start({
-        name: host,
-        options: ["--host", host, "-g", group, "--lease", lease],
-        hold: [1],
-      }).ended;
+      namespace.jobs.start(host, ["--host", host, "-g", group, "--lease", lease]).ended;
     expect(await run("host2", "g1", "FQDN_mem=1:8")).toExit(0);
     expect(await run("host2", "g2", "FQDN_mem=1:8")).toExit(75);
     expect(await run("host1", "g2", "db=1")).toExit(0);
@@ -147,7 +143,7 @@ describe("an import", () => {
     await namespace.expectDone("group set old", W1);
     await namespace.expectDone("resource set db 3");
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await namespace.jobs.startHolder({ name: "run", options });
+    const run = await namespace.jobs.startHolder("run", options);
     const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--prune");
     expect(refused).toExit(64, { stderr: "add --yes" });
@@ -196,7 +192,7 @@ describe("an import", () => {
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
       code: 75,
-      stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
+      stdout: expect.stringMatching(/has changed meanwhile:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await namespace.expectDone("export --format json")).groups).not.toHaveProperty("web");
@@ -339,7 +335,7 @@ describe("an edit", () => {
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
       code: 75,
-      stderr: expect.stringMatching(/has changed since it was opened:\n.*~ group web: \+ web2/),
+      stderr: expect.stringMatching(/something has changed meanwhile:\n.*~ group web: \+ web2/),
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
     expect(stderr).toContain(`signalbox diff --prune=all ${text}`);

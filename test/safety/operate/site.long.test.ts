@@ -1,10 +1,10 @@
 /** One file for a site: `signalbox diff`, `apply` and `export`, and the old words for them, on a real etcd. */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect } from "vitest";
+import { matchText } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
-import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -250,7 +250,7 @@ describe("what was shown", () => {
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75, {
       stdout:
-        /nothing was done, because the site has changed:[\s\S]*schedule backup changed: cron "\*\/5 \* \* \* \*" -> "\*\/9 \* \* \* \*"[\s\S]*changed by .*: schedule, schedule backup: /,
+        /nothing was changed, because something has changed meanwhile:[\s\S]*schedule backup changed: cron "\*\/5 \* \* \* \*" -> "\*\/9 \* \* \* \*"[\s\S]*changed by .*: schedule, schedule backup: /,
     });
     expect(await namespace.expectDone("export")).toContain('"*/9 * * * *"');
   });

@@ -1,11 +1,11 @@
 /** Weighted leases: the sum never exceeds the total, first come, first served, and there is no starvation or deadlock. */
 
 import { describe, expect, it } from "vitest";
+import { type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { findOvertakingGrants, recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
-import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const TOTAL = 8;
 const cluster = TestCluster.startForFile();
@@ -32,17 +32,8 @@ describe.each([
   it("a large claim is not starved by small ones that keep coming and would fit", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
-    const holder = await jobs.startHolder({
-      name: "early",
-      options: buildUnitOptions(6),
-      units: 6,
-    });
-    const large = await jobs.startWaiter({
-      name: "large",
-      options: buildUnitOptions(TOTAL),
-      hold: [2],
-      units: TOTAL,
-    });
+    const holder = await jobs.startHolder("early", buildUnitOptions(6), { units: 6 });
+    const large = await jobs.startWaiter("large", buildUnitOptions(TOTAL), { hold: [2], units: TOTAL });
     let isOver = false;
     const rounds = [1, 2, 3].map((lane) => keepComing(namespace, `lane${lane}`, () => isOver));
     await Promise.all([1, 2, 3].map((lane) => jobs.waitForTickets(`lane${lane}-1`, "waiting")));
@@ -81,7 +72,7 @@ function buildClaimant(index: number, every: number): ParallelRun {
 /** One small claim after the other, so that there is always one about. */
 async function keepComing(namespace: TestNamespace, name: string, isOver: () => boolean): Promise<void> {
   for (let round = 1; !isOver(); round += 1) {
-    const run = namespace.jobs.start({ name: `${name}-${round}`, options: buildUnitOptions(2), units: 2 });
+    const run = namespace.jobs.start(`${name}-${round}`, buildUnitOptions(2), { units: 2 });
     expect(await run.ended).toExit(0);
   }
 }

@@ -43,11 +43,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
   ])("$title ends its command, with 125", async ({ act, options, tickets }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
-    const run = await jobs.startAndWait({
-      name: "run",
-      options: [...options, ...TIMES],
-      hold: ["stubborn"],
-    });
+    const run = await jobs.startAndWait("run", [...options, ...TIMES], { hold: ["stubborn"] });
     await act(namespace, await jobs.waitForTickets("run", "held", tickets));
     const { code, stderr } = await run.ended;
     const { pid } = await jobs.journal.waitForLine("run", "start");
@@ -62,12 +58,8 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
   it("who is reset keeps its place until its command is dead, though that ignores TERM", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
-    const run = await jobs.startAndWait({
-      name: "run",
-      options: [...LOCK, ...TIMES],
-      hold: ["stubborn"],
-    });
-    const next = await jobs.startWaiter({ name: "next", options: LOCK });
+    const run = await jobs.startAndWait("run", [...LOCK, ...TIMES], { hold: ["stubborn"] });
+    const next = await jobs.startWaiter("next", LOCK);
     const { pid } = await jobs.journal.waitForLine("run", "start");
     const freed = waitUntilTicketGone(namespace, pid);
     await reset(namespace, await jobs.waitForTickets("run", "held"));
@@ -95,8 +87,8 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     { title: "whose session is revoked queues again", act: revoke, code: 0 },
   ])("$title", async ({ act, code }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const holder = await namespace.jobs.startHolder({ name: "first", options: LOCK });
-    const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });
+    const holder = await namespace.jobs.startHolder("first", LOCK);
+    const run = namespace.jobs.start("run", [...LOCK, ...TIMES]);
     const [entry, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
     if (entry === undefined) throw new Error("it waits without a ticket");
     await act(namespace, [entry, ...more]);

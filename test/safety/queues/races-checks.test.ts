@@ -1,7 +1,7 @@
 /** The checks of the race tests detect violations. */
 import { expect, it } from "vitest";
 import { findFallingTokens, findOveruse, type JournalLine } from "../../../fixtures/cluster/job-journal.ts";
-import { findOvertakingGrants, type TicketChange } from "../support/ticket-changes.ts";
+import { findOvertakingGrants, type TicketChange } from "../../../fixtures/cluster/ticket-changes.ts";
 
 /** Parses a journal: `a+` starts, `a.` is alive, `a-` ends. The token is the position in the alphabet; units follow. */
 const parseJournal = (text: string): JournalLine[] =>

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
+import { type KillTime, type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { type KillTime, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 
 const LOCK = ["--lock", "nightly"];
 const cluster = TestCluster.startForFile();

@@ -1,11 +1,11 @@
 /** Runs with several locks: all or none, in turn, without a deadlock whatever the order of their names. */
 
 import { describe, expect, test as testWithout } from "vitest";
+import { type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findOvertakingGrants, recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
-import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -40,7 +40,7 @@ describe.concurrent("a run with two locks", () => {
 
   test("holds both, with one token, as every command shows; or none", async ({ namespace }) => {
     const { jobs } = namespace;
-    const holder = await jobs.startHolder({ name: "both", options: [...BOTH, "--lease", "db=1:1"] });
+    const holder = await jobs.startHolder("both", [...BOTH, "--lease", "db=1:1"]);
     const [[a], [b]] = [await namespace.readQueue("a"), await namespace.readQueue("b")];
     expect([a?.ticket?.state, b?.ticket?.state]).toEqual(["held", "held"]);
     expect(a?.createRevision).toBe(b?.createRevision);
@@ -48,7 +48,7 @@ describe.concurrent("a run with two locks", () => {
       expect(await namespace.execute(`check token ${lock} ${a?.createRevision}`)).toExit(0);
       expect(await namespace.run(["--lock", lock])).toExit(75);
     }
-    const waiter = jobs.start({ name: "waiter", options: [...listFlags("c", "b"), "--wait"] });
+    const waiter = jobs.start("waiter", [...listFlags("c", "b"), "--wait"]);
     await namespace.waitForTicket(waiter, "waiting", "b");
     await namespace.waitForTicket(waiter, "admitted", "c");
     const why = (await namespace.execute("why b")).stdout;
@@ -82,7 +82,7 @@ describe.concurrent("a run with two locks", () => {
     await namespace.expectDone("reset lock a --yes");
     await namespace.expectDone("reset lock b --yes");
     const { jobs } = namespace;
-    const run = await jobs.startHolder({ name: "both", options: BOTH });
+    const run = await jobs.startHolder("both", BOTH);
     await namespace.expectDone("reset lock b --yes");
     expect(await run.ended).toExit(125);
     expect(await namespace.run(BOTH)).toExit(0);

@@ -1,12 +1,12 @@
 /** Locks that runs share: readers together, a writer alone, first come, first served. */
 
 import { describe, expect } from "vitest";
+import { type ParallelRun, runInParallel } from "../../../fixtures/cluster/parallel-runs.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { findOvertakingGrants, recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
-import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -34,9 +34,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(await namespace.run(READ)).toExit(0);
     expect(await namespace.run([...READ, "--wait"])).toExit(0);
     expect(await namespace.run(LOCK)).toExit(75);
-    const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"], hold: [300] });
+    const writer = await jobs.startWaiter("writer", [...LOCK, "--wait"], { hold: [300] });
     expect(await namespace.run(READ)).toExit(75);
-    const later = await jobs.startWaiter({ name: "later", options: [...READ, "--wait"] });
+    const later = await jobs.startWaiter("later", [...READ, "--wait"]);
     expect(jobs.journal.listNames()).toEqual(["reader"]);
     reader.finish();
     expect(await later.ended).toExit(0);
@@ -68,7 +68,7 @@ function buildMember(index: number): ParallelRun {
 
 /** Starts a reader whose command ends when it is told to finish. */
 const holdReader = ({ jobs }: TestNamespace, name = "reader", more: string[] = []) =>
-  jobs.startHolder({ name, options: [...READ, ...more] });
+  jobs.startHolder(name, [...READ, ...more]);
 
 describe.concurrent("a lock that runs share", () => {
   test("is held by all of them, as every command shows", async ({ namespace }) => {
@@ -93,7 +93,7 @@ describe.concurrent("a lock that runs share", () => {
     expect(await namespace.execute("check token data 1")).toExit(1);
     const preview = await namespace.execute(["run", "--dry-run", ...READ, "--", "true"]);
     expect(preview.stdout).toContain("would be granted at once");
-    const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"] });
+    const writer = await jobs.startWaiter("writer", [...LOCK, "--wait"]);
     expect((await namespace.execute("why data")).stdout).toMatch(/has held it for .*, 1 shares it/);
     await namespace.expectDone("ls problems");
     expect(await namespace.execute(["run", "--dry-run", ...READ, "--", "true"])).toExit(75);
@@ -117,9 +117,17 @@ describe.concurrent("a lock that runs share", () => {
     await holdReader(namespace, "one");
     await holdReader(namespace, "two");
     const [one] = await namespace.readQueue("data");
-    await namespace.expectDone("reset lock data --run", one?.run ?? "", "--yes");
+    await namespace.expectDone("reset run", one?.run ?? "", "--yes");
     expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
-    const again = await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"]);
+    const again = await namespace.execute([
+      "reset",
+      "lock",
+      "data",
+      "--run",
+      one?.run ?? "",
+      "--force",
+      "--yes",
+    ]);
     expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
     await holdReader(namespace, "three");
     const all = await namespace.execute("reset lock data --yes");
@@ -141,7 +149,7 @@ describe.concurrent("a lock that runs share", () => {
     const { jobs } = namespace;
     const lease = ["--lease", "db=2:3"];
     const reader = await holdReader(namespace, "one", lease);
-    const second = jobs.start({ name: "two", options: [...READ, ...lease] });
+    const second = jobs.start("two", [...READ, ...lease]);
     await waitUntil("the second has the lock, and waits for its lease", async () => {
       const [ticket] = await namespace.readQueue("db", "resource").then((queue) => queue.slice(1));
       return ticket?.ticket?.state === "waiting";

@@ -1,12 +1,12 @@
 /** Waiters with a broken watch, and waiters behind one that dies. */
 
 import { describe, expect } from "vitest";
+import { matchWatchCreation } from "../../../fixtures/cluster/request-patterns.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { recordChanges } from "../../../fixtures/cluster/ticket-changes.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { matchWatchCreation } from "../support/request-patterns.ts";
-import { recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -19,7 +19,7 @@ const LEASE = ["--no-lock", "--lease", "db=1:1"];
 const LATE = 4_000;
 
 const startFirst = (namespace: TestNamespace, options: readonly string[]) =>
-  namespace.jobs.startHolder({ name: "first", options });
+  namespace.jobs.startHolder("first", options);
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   test.each([
@@ -30,9 +30,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     const interceptor = await namespace.interceptRequests();
     const first = await startFirst(namespace, options);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
-    const run = namespace.jobs.start({
-      name: "run",
-      options: [...options, "--ttl", "60s"],
+    const run = namespace.jobs.start("run", [...options, "--ttl", "60s"], {
       endpoints: [interceptor.endpoint],
     });
     const watch = await creation;
@@ -54,7 +52,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     const first = await startFirst(namespace, LOCK);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
-    const run = namespace.jobs.start({ name: "run", options, endpoints: [interceptor.endpoint] });
+    const run = namespace.jobs.start("run", options, { endpoints: [interceptor.endpoint] });
     const watch = await creation;
     watch.release();
     await waitForWatches(namespace);
@@ -89,8 +87,8 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
     const first = await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
-    const victim = await jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
-    const next = await jobs.startWaiter({ name: "next", options: one.options });
+    const victim = await jobs.startWaiter("victim", [...one.options, ...times]);
+    const next = await jobs.startWaiter("next", one.options);
     victim.kill("SIGKILL");
     const sinceKilled = startStopwatch();
     first.finish();
@@ -107,7 +105,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
 test("a hand-off among 20 waiters wakes one of them", async ({ namespace }) => {
   const first = await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
-  const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));
+  const runs = waiters.map((name) => namespace.jobs.start(name, LOCK));
   await waitUntil("all wait", async () => (await namespace.listTickets()).length === 21);
   const before = await namespace.readMetric(EVENTS);
   first.finish();

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
+import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { HostAgent } from "../support/host-agent.ts";
-import { MeasuredHost, obstacle } from "../support/measured-host.ts";
+import { MeasuredHost, obstacle } from "../../../fixtures/process/measured-host.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -176,4 +176,4 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
 
 /** Holds lock a until it is told to finish. */
 const hold = ({ jobs }: TestNamespace, more: readonly string[] = []) =>
-  jobs.startHolder({ name: "holder", options: ["--lock", "a", ...more] });
+  jobs.startHolder("holder", ["--lock", "a", ...more]);

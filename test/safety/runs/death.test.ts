@@ -11,12 +11,12 @@ import {
   TRANSPORTS,
   type Transport,
 } from "../../../fixtures/cluster/test-namespace.ts";
+import { TOKEN_WRITER, TokenLog } from "../../../fixtures/cluster/token-log.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { expectNoViolation, retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 /** Runners killed, over both transports. */
 const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? pickCount(12, 30));

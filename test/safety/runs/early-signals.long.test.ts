@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { WORKER_JOINED } from "../../../fixtures/schedule/due-schedules.ts";
 import {
   LAUNCHER,
   PROGRAM,
@@ -16,7 +17,6 @@ import {
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { WORKER_JOINED } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

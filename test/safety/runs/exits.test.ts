@@ -45,7 +45,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const waiter = namespace.startRun("-v --lock job --wait", "echo ran");
     await waiter.waitForOutput(/waiting why=".*drained by/);
     await namespace.execute("undrain lock job --yes");
-    expect((await waiter.ended).code).toBe(0);
+    expect(await waiter.ended).toExit(0);
   });
 
   test("a run waits in silence, and runs when the lock is free", async () => {

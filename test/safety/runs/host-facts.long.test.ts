@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import { describe, expect } from "vitest";
+import { refuseHostWrites } from "../../../fixtures/cluster/host-write-refuser.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import {
@@ -9,7 +10,6 @@ import {
   type HostRecord,
   parseHostRecord,
 } from "../../../src/core/fleet/host-record.ts";
-import { refuseHostWrites } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";
 

@@ -6,10 +6,10 @@ import { describe, expect } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createSleeper, listCommandLines } from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createSleeper, listCommandLines } from "../../core/process/helpers.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

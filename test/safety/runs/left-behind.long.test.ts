@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createSleeper } from "../../../fixtures/process/guarded-processes.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { createSleeper } from "../../core/process/helpers.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

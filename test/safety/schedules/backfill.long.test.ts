@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, splitFirst } from "../../../fixtures/cluster/test-namespace.ts";
+import { WORKER_JOINED } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { WORKER_JOINED } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

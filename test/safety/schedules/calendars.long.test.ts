@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { listAudits, readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
+import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends.ts";
 import { connect } from "../../../src/library/index.ts";
-import { waitForOutcomes } from "../support/due-schedules.ts";
-import { type EndCase, expectEnds } from "../support/expect-ends.ts";
-import { listAudits, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

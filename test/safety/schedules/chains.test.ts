@@ -1,12 +1,12 @@
 /** Chains, one-shot runs and runs with input, from the commands to the commands that workers start. */
 import { expect } from "vitest";
+import { readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { readOutcomes, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
+import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
-import { type EndCase, expectEnds } from "../support/expect-ends.ts";
-import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

@@ -6,12 +6,17 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  putDueSchedule,
+  runShell,
+  waitForFile,
+  waitForOutcomes,
+} from "../../../fixtures/schedule/due-schedules.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 import { PreemptedError, TooLargeError, Worker, type WorkerTask } from "../../../src/library/index.ts";
 import { parseCheckpoint } from "../../../src/schedule/state/checkpoint.ts";
-import { startWebServer } from "../../worker/handlers/http-fixture.ts";
-import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -1,16 +1,17 @@
 /** `signalbox schedule …` on a real etcd: changes of operators, which never undo changes of other operators. */
 
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { listAudits, readDefinition, readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { type EndCase, expectEnds } from "../support/expect-ends.ts";
-import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -203,7 +204,7 @@ describe("two operators", () => {
     const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
       75,
-      expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
+      expect.stringMatching(/something has changed meanwhile:[\s\S]*schedule a has changed/),
     ]);
     expect(await runRefused(namespace, "pause a --expect-revision 999999")).toEqual([
       64,
@@ -245,6 +246,22 @@ describe("an edit in an editor", () => {
     expect(readdirSync(bad.path)).toHaveLength(2);
     expect((await readDefinition(namespace, "a"))?.cron).toBe("@hourly");
   });
+
+  test("overwrites nothing that another has written meanwhile, and keeps the text", async ({ namespace }) => {
+    await namespace.expectDone("schedule add a @daily -- x");
+    const { path, env } = writeEditor(
+      `sed -i 's/@daily/@hourly/' "$1"; touch "$TMPDIR/open"; while [ -e "$TMPDIR/open" ]; do sleep 0.02; done`,
+    );
+    const edit = namespace.start("schedule edit a --yes", { env });
+    const open = join(path, "open");
+    await waitUntil("the editor has typed", () => existsSync(open));
+    await namespace.expectDone("schedule edit a --note mine");
+    rmSync(open);
+    expect(await edit.ended).toExit(75, {
+      stderr: /something has changed meanwhile:\n.*schedule a has changed.*\n.*is kept in/,
+    });
+    expect(await readDefinition(namespace, "a")).toMatchObject({ cron: "@daily", note: "mine" });
+  });
 });
 
 describe("a crontab", () => {
@@ -258,7 +275,9 @@ describe("a crontab", () => {
     expect(await namespace.expectDone("schedule import", ...IMPORT, "--yes")).toBe(
       "the schedules are up to date: nothing to change\n",
     );
-    expect(await namespace.expectDone("schedule diff", ...IMPORT)).toBe("nothing changed\n");
+    expect(await namespace.expectDone("schedule diff", ...IMPORT)).toBe(
+      "the schedules are up to date: nothing to change\n",
+    );
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");

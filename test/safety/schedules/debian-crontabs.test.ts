@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { startWorker } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { startWorker } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -64,7 +64,7 @@ test("all lines become schedules that run on each host, with the times, the PATH
   const imported = await namespace.execute(["schedule", "import", "crontab", ...words, "--yes"]);
   expect(imported).toExit(0, { stderr: /crontab:\d+: .*\(run-parts\): .* runs on every host/ });
   expect(await namespace.execute(["schedule", "diff", "crontab", ...words, "--prune"])).toExit(0, {
-    stdout: "nothing changed",
+    stdout: "the schedules are up to date: nothing to change",
     stderr: /./,
   });
 

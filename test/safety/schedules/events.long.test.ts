@@ -2,11 +2,11 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
+import { readOutcomes, startWorker, waitForFile } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { readOutcomes, startWorker, waitForFile } from "../support/due-schedules.ts";
-import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

@@ -4,14 +4,19 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  buildWaitingScript,
+  putDueSchedule,
+  runShell,
+  waitForOutcomes,
+} from "../../../fixtures/schedule/due-schedules.ts";
+import { putKeys } from "../../../fixtures/schedule/sample-schedules.ts";
+import { createWorkerKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import { createWorkerKey } from "../../cli/views/schedules.ts";
-import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
-import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

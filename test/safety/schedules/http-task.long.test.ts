@@ -3,9 +3,9 @@ import { chmodSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
+import { putDueSchedule, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { startWebServer } from "../../worker/handlers/http-fixture.ts";
-import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
+import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { startWorker, waitForOutcomes } from "../support/due-schedules.ts";
+import { startWorker, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -3,10 +3,10 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { putDueSchedule } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
-import { putDueSchedule } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -38,8 +38,7 @@ const CRON_TEXT = /^(@\w+( \w+)?|[\d*]+( \S+){4})$/;
 /** Commands that do not end by themselves, or show what has run. */
 const SHOWN_ONLY = /^signalbox (worker|logs)/;
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
-const { test } = cluster;
+const { test } = TestCluster.startForFile({ sessionTimes: "long" });
 
 test("every command, option and cron text of its tables is accepted", async ({ namespace }) => {
   const crontab = join(createTestFolder(), "crontab");

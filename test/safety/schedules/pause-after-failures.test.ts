@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readDue } from "../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { readOutcomes, runShell, waitForFile } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
-import { readOutcomes, runShell, waitForFile } from "../support/due-schedules.ts";
-import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 

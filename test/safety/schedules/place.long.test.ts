@@ -2,9 +2,9 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { MeasuredHost, obstacle } from "../../../fixtures/process/measured-host.ts";
+import { putDueSchedule, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
-import { MeasuredHost, obstacle } from "../support/measured-host.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;

@@ -4,9 +4,14 @@ import { dirname } from "node:path";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  putDueSchedule,
+  runShell,
+  waitForFile,
+  waitForOutcomes,
+} from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseRunning } from "../../../src/schedule/state/running-record.ts";
-import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

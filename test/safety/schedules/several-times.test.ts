@@ -2,8 +2,8 @@
 
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { readOutcomes, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
-import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
 
 const { test } = TestCluster.startForFile();
 const MINUTE = 60_000;

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
-import { listRemains } from "../../core/process/helpers.ts";
+import { listRemains } from "../../../fixtures/process/guarded-processes.ts";
+import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import {
   buildWaitingScript,
   putDueSchedule,
@@ -12,8 +13,7 @@ import {
   runShell,
   waitForFile,
   waitForOutcomes,
-} from "../support/due-schedules.ts";
-import { waitForDeath } from "../support/wait-for-death.ts";
+} from "../../../fixtures/schedule/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

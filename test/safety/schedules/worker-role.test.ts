@@ -3,8 +3,8 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
 

@@ -9,8 +9,8 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { startReceiver } from "../../../fixtures/worker/receiver.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { startReceiver } from "../../worker/receiver.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

@@ -1,7 +1,7 @@
 /** A worker with the transport `auto` speaks gRPC. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ gateway: false });
 

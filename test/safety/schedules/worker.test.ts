@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   buildWaitingScript,
   putDueSchedule,
@@ -12,7 +11,8 @@ import {
   WORKER_JOINED,
   waitForFile,
   waitForOutcomes,
-} from "../support/due-schedules.ts";
+} from "../../../fixtures/schedule/due-schedules.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;

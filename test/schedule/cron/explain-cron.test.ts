@@ -1,9 +1,9 @@
 /** Explanations of cron expressions in plain English. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cronText } from "../../../fixtures/schedule/cron-texts.ts";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
 import { explainWallPlan } from "../../../src/schedule/cron/explain-cron.ts";
-import { cronText } from "../cron-texts.ts";
 
 describe("explained", () => {
   test.each([

@@ -1,6 +1,7 @@
 /** Occurrences of a cron expression in a time zone: clock changes, both kinds of days, earlier occurrences and counts. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cronText, DAY, HOUR, zones } from "../../../fixtures/schedule/cron-texts.ts";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
 import {
   countOccurrences,
@@ -8,7 +9,6 @@ import {
   findOccurrenceFrom,
   findOccurrenceUntil,
 } from "../../../src/schedule/cron/upcoming-occurrences.ts";
-import { cronText, DAY, HOUR, zones } from "../cron-texts.ts";
 
 const at = (time: string) => Date.parse(`${time}Z`);
 

@@ -1,8 +1,8 @@
 /** Findings about schedules. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cronText, zones } from "../../../fixtures/schedule/cron-texts.ts";
 import { lintCron } from "../../../src/schedule/cron/lint.ts";
-import { cronText, zones } from "../cron-texts.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 

@@ -3,11 +3,11 @@ import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createFolder, openListener } from "../../../fixtures/process/agent-socket.ts";
+import { isRoot } from "../../../fixtures/process/guarded-processes.ts";
 import { VERSION } from "../../../src/core/base/version.ts";
 import type { LaunchedCall } from "../../../src/core/process/agent-socket/launched-call.ts";
 import { checkAgent, locateAgentSocket } from "../../../src/site/check/this-host.ts";
-import { createFolder, openListener } from "../../core/process/agent-socket/helpers.ts";
-import { isRoot } from "../../core/process/helpers.ts";
 
 /** Starts an agent that answers with a version. */
 async function startAgent(version: string, isServed: () => true | string = () => true): Promise<string> {

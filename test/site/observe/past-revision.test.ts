@@ -1,5 +1,11 @@
 /** Which revision was current at a time, and the changes beside one. */
+
 import { describe, expect, it } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import { createOutcomesKey, createRunningKey } from "../../../fixtures/schedule/schedule-keys.ts";
+import { createEndedRun, createKeyValue, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
+import { StoredKeys } from "../../../fixtures/state/stored-keys.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
@@ -13,17 +19,13 @@ import {
   findStatedTime,
   readTimeOfRevision,
 } from "../../../src/site/observe/past-revision.ts";
-import { createOutcomesKey, createRunningKey } from "../../cli/views/schedules.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
-import { StoredKeys } from "../operate/stored-keys.ts";
-import { createEndedRun, createKeyValue, toRunId } from "../state/sample-snapshots.ts";
 
 const { signal } = new AbortController();
 
 /** An etcd in memory in which one key a second is written. */
 class Site extends StoredKeys {
   readonly keys = keys;
-  readonly store = MemoryStore.create({ now: () => 0 });
+  readonly store = MemoryStore.create({ now: () => toMonotonicTime(0) });
   readonly ports = {
     store: this.store,
     keys,

@@ -1,5 +1,8 @@
 /** Which sessions are those of agents, and how long they last. */
+
 import { expect, test } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
@@ -8,13 +11,12 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../../src/site/observe/runner-liveness.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";
 
 async function createStore(): Promise<MemoryStore> {
-  const store = MemoryStore.create({ now: () => 0 });
+  const store = MemoryStore.create({ now: () => toMonotonicTime(0) });
   for (const id of [OWN, SHARED]) await store.grant(id, 30);
   const put = { op: "put" as const, key: keys.agentSession(HOST, SHARED), value: "{}", session: SHARED };
   await store.commitTxn({ compare: [], success: [put], failure: [] });

@@ -1,10 +1,10 @@
 /** The watchdog of a watch: what counts as silence. */
 import { describe, expect, it } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { runWatchdog, type WatchProgress } from "../../../src/site/observe/follow.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { keys } from "../../core/protocol/samples.ts";
 
 /** Runs a watchdog for some ms. @param each  called every 500 ms @returns the state of the watchdog afterwards */
 async function observeWatchdog(

@@ -1,5 +1,6 @@
 /** Changes of chains: the schedules before one know it, and what cannot work is refused. */
 import { expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { handEnd } from "../../../src/schedule/state/chain.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
@@ -11,7 +12,6 @@ import {
   buildModifyMutation,
   buildTriggerMutation,
 } from "../../../src/site/operate/schedule-mutations.ts";
-import { keys } from "../../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const following = (...after: string[]): Definition => ({

@@ -1,9 +1,9 @@
 /** Creating and lifting drains exactly as shown, also if answers are lost. */
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/site/operate/drain.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { type Fate, OperatorFixture } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture, test } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;
 
@@ -20,7 +20,7 @@ async function putByHand(operator: OperatorFixture, ...names: string[]): Promise
 const buildOptions = (instead: readonly Drain[]) => ({ target, instead, seen: 1n, outcome: "drained" });
 
 describe("a drain", () => {
-  it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost", "lost"]])(
+  test.each<Fate[]>([["fine"], ["lost"], ["refused", "lost", "lost"]])(
     "is told as it stands when its answers are %s, %s, %s",
     async (...fates) => {
       const operator = new OperatorFixture();
@@ -33,8 +33,9 @@ describe("a drain", () => {
     },
   );
 
-  it("takes the place of others of the same thing, however they are spelled, as long as they are as they were seen", async () => {
-    const operator = new OperatorFixture();
+  test("takes the place of others of the same thing, however they are spelled, as long as they are as they were seen", async ({
+    operator,
+  }) => {
     await putByHand(operator, "WEB1.example.com", "web1.example.com.");
     const seen = await listDrains(operator);
     const { receipt } = await putDrain(operator.ports, buildOptions(seen));
@@ -45,8 +46,9 @@ describe("a drain", () => {
     expect((await putDrain(operator.ports, buildOptions([]))).receipt.kind).toBe("changed"); // it is there already
   });
 
-  it("does not take the place of one that was renewed, or lifted, since it was seen", async () => {
-    const operator = new OperatorFixture();
+  test("does not take the place of one that was renewed, or lifted, since it was seen", async ({
+    operator,
+  }) => {
     await putByHand(operator, "web1.example.com");
     const seen = await listDrains(operator);
     await putByHand(operator, "web1.example.com");
@@ -56,8 +58,7 @@ describe("a drain", () => {
     expect(await listDrains(operator)).toEqual([]);
   });
 
-  it("is not put when something else has moved that it rests on", async () => {
-    const operator = new OperatorFixture();
+  test("is not put when something else has moved that it rests on", async ({ operator }) => {
     await operator.put(keys.group("web"), "[]");
     const guard = { ...keys.groups(), target: "mod", is: "less", value: 1n } as const;
     const { receipt } = await putDrain(operator.ports, { ...buildOptions([]), compare: [guard] });
@@ -67,7 +68,7 @@ describe("a drain", () => {
 });
 
 describe("drains are lifted", () => {
-  it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"]])(
+  test.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"]])(
     "once when the answers are %s, %s",
     async (...fates) => {
       const operator = new OperatorFixture();
@@ -83,8 +84,7 @@ describe("drains are lifted", () => {
     },
   );
 
-  it("not, when one of them was renewed; then none of its transaction is", async () => {
-    const operator = new OperatorFixture();
+  test("not, when one of them was renewed; then none of its transaction is", async ({ operator }) => {
     await putByHand(operator, "WEB1.example.com", "web1.example.com");
     const seen = await listDrains(operator);
     await putByHand(operator, "web1.example.com");
@@ -92,8 +92,7 @@ describe("drains are lifted", () => {
     expect(await listDrains(operator)).toHaveLength(2);
   });
 
-  it("however many there are; none is nothing", async () => {
-    const operator = new OperatorFixture();
+  test("however many there are; none is nothing", async ({ operator }) => {
     const many = Array.from({ length: 120 }, (_, index) => `web${index}`);
     await putByHand(operator, ...many);
     expect(

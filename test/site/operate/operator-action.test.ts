@@ -1,6 +1,7 @@
 /** Actions of operators: the change and its audit record are written together, once, or not at all. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
   formatAuditTime,
   generateAuditId,
@@ -12,8 +13,7 @@ import {
   type OperatorAction,
   updateAuditOutcome,
 } from "../../../src/site/operate/operator-action.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { type Fate, OperatorFixture } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture, test } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");
 const buildAction = (seen: bigint): OperatorAction => ({
@@ -27,7 +27,7 @@ const buildAction = (seen: bigint): OperatorAction => ({
 });
 
 describe("an action of an operator", () => {
-  it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
+  test.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
     "is done and recorded once when its answers are %s, %s, %s",
     async (...fates) => {
       const operator = new OperatorFixture();
@@ -53,15 +53,13 @@ describe("an action of an operator", () => {
     },
   );
 
-  it("that comes too late changes nothing, and is not recorded", async () => {
-    const operator = new OperatorFixture();
+  test("that comes too late changes nothing, and is not recorded", async ({ operator }) => {
     await executeAction(operator.ports, buildAction(0n));
     expect((await executeAction(operator.ports, buildAction(0n))).kind).toBe("changed");
     expect(await operator.listRecords()).toHaveLength(1);
   });
 
-  it("is refused where a later schema version is required", async () => {
-    const operator = new OperatorFixture();
+  test("is refused where a later schema version is required", async ({ operator }) => {
     await operator.put(keys.schema("0002"), "");
     await expect(executeAction(operator.ports, buildAction(7n))).rejects.toMatchObject({
       exitCode: 78,
@@ -70,15 +68,13 @@ describe("an action of an operator", () => {
     expect(await operator.listKeys()).toEqual(["config/schema/0002"]);
   });
 
-  it("is refused where the configuration is read-only", async () => {
-    const operator = new OperatorFixture();
+  test("is refused where the configuration is read-only", async ({ operator }) => {
     const ports = { ...operator.ports, settings: { ...operator.ports.settings, readOnly: true } };
     await expect(executeAction(ports, buildAction(0n))).rejects.toMatchObject({ exitCode: 77 });
     expect(await operator.listKeys()).toEqual([]);
   });
 
-  it("has its outcome written later, unless its record was pruned", async () => {
-    const operator = new OperatorFixture();
+  test("has its outcome written later, unless its record was pruned", async ({ operator }) => {
     const receipt = await executeAction(operator.ports, buildAction(0n));
     if (receipt.kind !== "done") throw new Error("not done");
     await updateAuditOutcome(operator.ports, receipt.record, "ended after 2s");
@@ -95,7 +91,7 @@ describe("audit records", () => {
     generateFraction: () => 0,
   };
 
-  it("sort by their time", () => {
+  test("sort by their time", () => {
     const instant = fc.integer({ min: 0, max: 2 ** 49 });
     fc.assert(
       fc.property(instant, instant, (one, other) => {
@@ -107,7 +103,7 @@ describe("audit records", () => {
     );
   });
 
-  it("are read as they were written", () => {
+  test("are read as they were written", () => {
     const text = fc.string();
     const record = fc.record(
       {
@@ -131,7 +127,7 @@ describe("audit records", () => {
     );
   });
 
-  it("that are none are taken for none", () => {
+  test("that are none are taken for none", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(parseAuditRecord("x", text)).toBeUndefined();

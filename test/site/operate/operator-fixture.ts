@@ -1,5 +1,9 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
+import { test as baseTest } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import { StoredKeys } from "../../../fixtures/state/stored-keys.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { type AuditRecord, parseAuditRecord } from "../../../src/core/protocol/audit.ts";
@@ -10,9 +14,6 @@ import {
   type MutationOptions,
   type ScheduleMutation,
 } from "../../../src/site/operate/schedule-mutation.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { StoredKeys } from "./stored-keys.ts";
 
 /** `lost`: applied, the answer lost. `refused`: not applied, as if etcd were away. */
 export type Fate = "fine" | "lost" | "refused";
@@ -62,3 +63,8 @@ export class OperatorFixture extends StoredKeys {
     return await over;
   }
 }
+
+/** `test` with an operator of its own for each: `test("…", async ({ operator }) => …)`. */
+export const test = baseTest.extend<{ operator: OperatorFixture }>({
+  operator: async ({ task: _ }, use) => await use(new OperatorFixture()),
+});

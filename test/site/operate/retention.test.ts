@@ -1,5 +1,7 @@
 /** Which records expire, and what is deleted of them. */
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import { createHistoryKey } from "../../../fixtures/state/sample-snapshots.ts";
 import { formatAuditTime, parseAuditTime } from "../../../src/core/protocol/audit.ts";
 import {
   type DatedRecord,
@@ -8,9 +10,7 @@ import {
   type RetentionLimits,
   readExpired,
 } from "../../../src/site/operate/retention.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { createHistoryKey } from "../state/sample-snapshots.ts";
-import { OperatorFixture } from "./operator-fixture.ts";
+import { test } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
@@ -26,7 +26,7 @@ function findExpiredAges(days: readonly number[], limits: RetentionLimits, spare
 }
 
 describe("records expire", () => {
-  it.each([
+  test.each([
     // case, ages in days, oldest write first, limits, expired
     ["by age", [200, 100, 91, 89, 1], { age: 90 * DAY, count: undefined }, [200, 100, 91]],
     ["by number", [5, 4, 3, 2, 1], { age: 90 * DAY, count: 2 }, [5, 4, 3]],
@@ -63,11 +63,11 @@ describe("records expire", () => {
     expect(findExpiredAges(ages, limits)).toEqual(expected);
   });
 
-  it("not by number while they are spared", () => {
+  test("not by number while they are spared", () => {
     expect(findExpiredAges([200, 5, 1.5, 1, 0.5], { age: undefined, count: 1 }, 2)).toEqual([200, 5]);
   });
 
-  it("the oldest of many at first", () => {
+  test("the oldest of many at first", () => {
     const expired = new ExpiredRecords({ age: undefined, count: 10_000 }, NOW, 0);
     for (let index = 0; index < 100_000; index += 1) {
       const order = (index * 7_919) % 100_000;
@@ -84,10 +84,10 @@ describe("records expire", () => {
 });
 
 describe("the time of an audit record", () => {
-  it.each([0, 1, NOW, 2 ** 49])("%d is in its id", (at) => {
+  test.each([0, 1, NOW, 2 ** 49])("%d is in its id", (at) => {
     expect(parseAuditTime(`${formatAuditTime(at)}0123456789`)).toBe(at);
   });
-  it.each(["", "0123", "iiiiiiiiii0123456789"])("%j has none", (id) => {
+  test.each(["", "0123", "iiiiiiiiii0123456789"])("%j has none", (id) => {
     expect(parseAuditTime(id)).toBeUndefined();
   });
 });
@@ -95,8 +95,9 @@ describe("the time of an audit record", () => {
 describe("deleting", () => {
   const buildHistory = (endedAt: number) => createHistoryKey("", { endedAt }).value;
 
-  it("leaves histories of locks that are used, and what was written again meanwhile", async () => {
-    const operator = new OperatorFixture();
+  test("leaves histories of locks that are used, and what was written again meanwhile", async ({
+    operator,
+  }) => {
     await operator.clock.advance(100 * DAY);
     for (const [name, day] of [
       ["idle", 1],
@@ -120,8 +121,7 @@ describe("deleting", () => {
     ]);
   });
 
-  it("goes on after a lost answer, and stops for a program that is too old", async () => {
-    const operator = new OperatorFixture();
+  test("goes on after a lost answer, and stops for a program that is too old", async ({ operator }) => {
     await operator.clock.advance(100 * DAY);
     for (let day = 1; day < 100; day += 1)
       await operator.put(keys.audit(`${formatAuditTime(day * DAY)}0123456789`), "{}");

@@ -1,5 +1,6 @@
 /** Operations on schedules: each is one guarded transaction with its audit record, or nothing. */
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type Definition, formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../../src/schedule/errors.ts";
 import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";
@@ -14,8 +15,7 @@ import {
   buildResumeMutation,
   buildTriggerMutation,
 } from "../../../src/site/operate/schedule-mutations.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { OperatorFixture } from "./operator-fixture.ts";
+import { OperatorFixture, test } from "./operator-fixture.ts";
 
 const HOUR = 3_600_000;
 /** The operator. */
@@ -38,7 +38,7 @@ async function createFixture(...ids: string[]): Promise<OperatorFixture> {
 }
 
 describe("add", () => {
-  it("writes definition and state with its record", async () => {
+  test("writes definition and state with its record", async () => {
     const operator = await createFixture("a");
     const now = operator.clock.getWallTime();
     expect(await readDefinition(operator, "a")).toEqual(HOURLY);
@@ -47,7 +47,7 @@ describe("add", () => {
     expect(await listRecords(operator)).toEqual(["schedule schedule a: added"]);
   });
 
-  it("refuses an id that is taken, and changes nothing", async () => {
+  test("refuses an id that is taken, and changes nothing", async () => {
     const operator = await createFixture("a");
     const other = { ...HOURLY, cron: "1 * * * *" };
     await expect(operator.apply(buildAddMutation("a", other))).rejects.toThrow(AlreadyExistsError);
@@ -58,7 +58,7 @@ describe("add", () => {
     expect(await listRecords(operator)).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ["a name", "", HOURLY],
     ["a cron text", "a", { ...HOURLY, cron: "61 * * * *" }],
     ["a zone", "a", { ...HOURLY, timezone: "Nowhere" }],
@@ -71,8 +71,7 @@ describe("add", () => {
     expect((await operator.store.readRange(keys.getFullRange())).kvs).toEqual([]);
   });
 
-  it("has start and at as PerfectSched has them", async () => {
-    const operator = new OperatorFixture();
+  test("has start and at as PerfectSched has them", async ({ operator }) => {
     const start = Date.UTC(2030, 0, 1, 0, 30);
     await operator.apply(buildAddMutation("a", HOURLY, { start, at: start - 5 }));
     expect(await operator.readDue("a")).toEqual({
@@ -84,12 +83,12 @@ describe("add", () => {
 });
 
 describe("modify", () => {
-  it("of one that is not there is an error of its own", async () => {
+  test("of one that is not there is an error of its own", async () => {
     const operator = await createFixture("a");
     await expect(operator.apply(buildModifyMutation(["b"], () => HOURLY))).rejects.toThrow(NotFoundError);
   });
 
-  it("that changes nothing writes nothing", async () => {
+  test("that changes nothing writes nothing", async () => {
     const operator = await createFixture("a");
     const { timezone, cron, command = [] } = HOURLY;
     const done = await operator.apply(buildModifyMutation(["a"], () => ({ timezone, command, cron })));
@@ -97,7 +96,7 @@ describe("modify", () => {
     expect(await listRecords(operator)).toHaveLength(1);
   });
 
-  it("is decided anew when a worker moves the schedule on meanwhile", async () => {
+  test("is decided anew when a worker moves the schedule on meanwhile", async () => {
     const operator = await createFixture("a");
     let calls = 0;
     const moved: DueState = { next: 4_000_000 * HOUR, runAt: 4_000_000 * HOUR, open: [] };
@@ -113,7 +112,7 @@ describe("modify", () => {
     expect(await operator.readDue("a")).toEqual({ ...moved, runAt: moved.runAt + 1_000 });
   });
 
-  it("moves it to a start, and ends it where nothing follows", async () => {
+  test("moves it to a start, and ends it where nothing follows", async () => {
     const operator = await createFixture("a");
     const start = 1_000 * HOUR;
     await operator.apply(buildModifyMutation(["a"], () => HOURLY, { start }));
@@ -122,7 +121,7 @@ describe("modify", () => {
     expect(await operator.readDue("a")).toEqual({ runAt: 0, open: [] });
   });
 
-  it("stops when the definition is newer than what was seen", async () => {
+  test("stops when the definition is newer than what was seen", async () => {
     const operator = await createFixture("a");
     const seen = (await operator.store.readRange(keys.schedules())).revision;
     await operator.apply(buildModifyMutation(["a"], () => ({ ...HOURLY, note: "theirs" })));
@@ -134,7 +133,7 @@ describe("modify", () => {
     expect((await readDefinition(operator, "a"))?.note).toBe("theirs");
   });
 
-  it("puts right what cannot be read", async () => {
+  test("puts right what cannot be read", async () => {
     const operator = await createFixture("a");
     await operator.put(keys.schedule("a"), "{rubbish");
     await operator.apply(buildModifyMutation(["a"], (before) => before ?? HOURLY));
@@ -143,7 +142,7 @@ describe("modify", () => {
 });
 
 describe("pause and resume", () => {
-  it("keep who, why and until when; what was stopped is not made up for", async () => {
+  test("keep who, why and until when; what was stopped is not made up for", async () => {
     const operator = await createFixture("a");
     const now = operator.clock.getWallTime();
     await operator.apply(buildPauseMutation(["a"], { by: BY, why: "disk full", until: now + 9 * HOUR }));
@@ -156,7 +155,7 @@ describe("pause and resume", () => {
     expect((await operator.apply(buildResumeMutation(["a"]))).kind).toBe("nothing");
   });
 
-  it("end a pause that the schedule has set itself, and leave its definition alone", async () => {
+  test("end a pause that the schedule has set itself, and leave its definition alone", async () => {
     const operator = await createFixture("a", "b");
     const now = operator.clock.getWallTime();
     const pause = { by: "signalbox", at: now, why: "after 3 failures" };
@@ -177,7 +176,7 @@ describe("pause and resume", () => {
     expect(await listRecords(operator)).toContain("schedule schedule a: resumed");
   });
 
-  it("refuses a pause that is over", async () => {
+  test("refuses a pause that is over", async () => {
     const operator = await createFixture("a");
     await expect(
       operator.apply(buildPauseMutation(["a"], { by: BY, until: operator.clock.getWallTime() })),
@@ -186,7 +185,7 @@ describe("pause and resume", () => {
 });
 
 describe("trigger", () => {
-  it("opens one run more, and of each that is named only one", async () => {
+  test("opens one run more, and of each that is named only one", async () => {
     const operator = await createFixture("a", "b");
     const now = operator.clock.getWallTime();
     const done = await operator.apply(buildTriggerMutation(["a", "b", "a"]));
@@ -197,7 +196,7 @@ describe("trigger", () => {
     expect(await listRecords(operator)).toContain("schedule schedules a, b: triggered: 2");
   });
 
-  it("takes all dead letters off the list at once, and runs each once with its own time and input", async () => {
+  test("takes all dead letters off the list at once, and runs each once with its own time and input", async () => {
     const operator = await createFixture("a");
     const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
     const dead = [letter, letter, { ...letter, scheduled: 6 * HOUR, data: { day: 6 } }];
@@ -219,7 +218,7 @@ describe("trigger", () => {
     );
   });
 
-  it("forgets dead letters, and keeps the rest of what is remembered", async () => {
+  test("forgets dead letters, and keeps the rest of what is remembered", async () => {
     const operator = await createFixture("a", "b");
     const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
     await operator.put(keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter, letter] }));
@@ -235,7 +234,7 @@ describe("trigger", () => {
     expect((await listRecords(operator)).join()).toContain("dead letters forgotten");
   });
 
-  it("runs or forgets only the dead letters that are chosen, and nothing if one is not there", async () => {
+  test("runs or forgets only the dead letters that are chosen, and nothing if one is not there", async () => {
     const operator = await createFixture("a");
     const [first, second, third] = [5, 6, 7].map((hour) => {
       return { scheduled: hour * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
@@ -257,20 +256,20 @@ describe("trigger", () => {
     expect((await operator.readOutcomes("a")).dead).toEqual([]);
   });
 
-  it("of several is refused as a whole where one is not there", async () => {
+  test("of several is refused as a whole where one is not there", async () => {
     const operator = await createFixture("a");
     await expect(operator.apply(buildTriggerMutation(["a", "z"]))).rejects.toThrow('no schedule "z"');
     expect((await operator.readDue("a")).open).toEqual([]);
   });
 
-  it("refuses when a hundred wait already", async () => {
+  test("refuses when a hundred wait already", async () => {
     const operator = await createFixture("a");
     for (let times = 0; times < 100; times += 1) await operator.apply(buildTriggerMutation(["a"]));
     await expect(operator.apply(buildTriggerMutation(["a"]))).rejects.toThrow("100 runs");
   });
 });
 
-it("delete takes away definition, state and memory", async () => {
+test("delete takes away definition, state and memory", async () => {
   const operator = await createFixture("a", "b");
   await operator.put(keys.outcomes("a"), formatOutcomes({ runs: [], dead: [] }));
   await operator.apply(buildDeleteMutation(["a"]));
@@ -292,29 +291,31 @@ describe("an import", () => {
     prunes,
   });
 
-  it.each([3, 59, 1_000])("of %i makes, changes and prunes them, each in one transaction", async (count) => {
-    const operator = await createFixture("mine");
-    const { revision } = await operator.store.readRange(keys.schedules());
-    const first = await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))));
-    expect(first).toMatchObject({ kind: "done", record: { outcome: `${count} added` } });
-    expect((await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))))).kind).toBe(
-      "nothing",
-    );
-    const second = await operator.apply(
-      buildImportMutation(buildImport(buildManyDefinitions(count, "30 * * * *"))),
-    );
-    expect(second).toMatchObject({ kind: "done", record: { outcome: `${count} changed` } });
-    expect((await operator.apply(buildImportMutation(buildImport(new Map())))).kind).toBe("nothing");
-    const third = await operator.apply(buildImportMutation(buildImport(new Map(), true)));
-    expect(third).toMatchObject({ kind: "done", record: { outcome: `${count} deleted` } });
-    const left = await operator.store.readRange(keys.schedules());
-    expect(left.kvs).toHaveLength(1);
-    expect((await operator.store.readRange(keys.dues())).kvs).toHaveLength(1);
-    expect(left.revision - revision, "one write each").toBe(3n);
-  });
+  test.each([3, 59, 1_000])(
+    "of %i makes, changes and prunes them, each in one transaction",
+    async (count) => {
+      const operator = await createFixture("mine");
+      const { revision } = await operator.store.readRange(keys.schedules());
+      const first = await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))));
+      expect(first).toMatchObject({ kind: "done", record: { outcome: `${count} added` } });
+      expect((await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))))).kind).toBe(
+        "nothing",
+      );
+      const second = await operator.apply(
+        buildImportMutation(buildImport(buildManyDefinitions(count, "30 * * * *"))),
+      );
+      expect(second).toMatchObject({ kind: "done", record: { outcome: `${count} changed` } });
+      expect((await operator.apply(buildImportMutation(buildImport(new Map())))).kind).toBe("nothing");
+      const third = await operator.apply(buildImportMutation(buildImport(new Map(), true)));
+      expect(third).toMatchObject({ kind: "done", record: { outcome: `${count} deleted` } });
+      const left = await operator.store.readRange(keys.schedules());
+      expect(left.kvs).toHaveLength(1);
+      expect((await operator.store.readRange(keys.dues())).kvs).toHaveLength(1);
+      expect(left.revision - revision, "one write each").toBe(3n);
+    },
+  );
 
-  it("keeps a pause, which is an operator's", async () => {
-    const operator = new OperatorFixture();
+  test("keeps a pause, which is an operator's", async ({ operator }) => {
     await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(1))));
     await operator.apply(buildPauseMutation(["s0"], { by: BY }));
     expect((await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(1))))).kind).toBe(
@@ -327,8 +328,7 @@ describe("an import", () => {
     });
   });
 
-  it("takes up where schedules stand elsewhere, and moves none back", async () => {
-    const operator = new OperatorFixture();
+  test("takes up where schedules stand elsewhere, and moves none back", async ({ operator }) => {
     const from = (next: number, cron = "0 * * * *") =>
       operator.apply(
         buildImportMutation({
@@ -351,7 +351,7 @@ describe("an import", () => {
     expect((await from(9, "30 * * * *")).kind, "it has ended").toBe("nothing");
   });
 
-  it("refuses ids that are somebody else's, and writes nothing", async () => {
+  test("refuses ids that are somebody else's, and writes nothing", async () => {
     const operator = await createFixture("s1");
     await expect(operator.apply(buildImportMutation(buildImport(buildManyDefinitions(3))))).rejects.toThrow(
       '"s1" exists already',
@@ -359,15 +359,13 @@ describe("an import", () => {
     expect((await operator.store.readRange(keys.schedules())).kvs).toHaveLength(1);
   });
 
-  it("of more than a transaction holds is refused", async () => {
-    const operator = new OperatorFixture();
+  test("of more than a transaction holds is refused", async ({ operator }) => {
     await expect(
       operator.apply(buildImportMutation(buildImport(buildManyDefinitions(1_900)))),
     ).rejects.toThrow("make them in parts, or with less data");
   });
 
-  it("of many is refused, decided anew, when somebody adds one meanwhile", async () => {
-    const operator = new OperatorFixture();
+  test("of many is refused, decided anew, when somebody adds one meanwhile", async ({ operator }) => {
     const amendment = buildImportMutation(buildImport(buildManyDefinitions(100)));
     let attempts = 0;
     const done = await operator.apply({

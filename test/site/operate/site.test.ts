@@ -1,5 +1,6 @@
 /** Changes of a site: guarded transactions apply what was shown, or nothing. */
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import { parseGroupMembers, parseGroupSource } from "../../../src/core/fleet/groups.ts";
 import { parseResourceConfig } from "../../../src/core/fleet/resources.ts";
 import { parseAuditRecord } from "../../../src/core/protocol/audit.ts";
@@ -18,8 +19,7 @@ import {
   type SiteUpdate,
 } from "../../../src/site/operate/site.ts";
 import { readAllStoredSchedules } from "../../../src/site/operate/stored-schedules.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import { type Fate, OperatorFixture } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture, test } from "./operator-fixture.ts";
 
 const groups = (members: Record<string, readonly string[] | undefined>): SiteChanges => ({
   groups: new Map(Object.entries(members).map(([name, list]) => [name, list && { members: list }])),
@@ -100,7 +100,7 @@ async function readDefinitions({ store }: OperatorFixture): Promise<Map<string, 
 }
 
 describe("changes", () => {
-  it.each<Fate[]>([["lost"], ["refused", "lost"], ["lost", "lost", "fine"]])(
+  test.each<Fate[]>([["lost"], ["refused", "lost"], ["lost", "lost", "fine"]])(
     "are made once when answers are %s, %s, %s, also those of many",
     async (...fates) => {
       for (const count of [1, 200]) {
@@ -118,8 +118,9 @@ describe("changes", () => {
     },
   );
 
-  it(`of the configuration are ${MAX_CHANGES} at most, in one transaction, and it holds them`, async () => {
-    const operator = new OperatorFixture();
+  test(`of the configuration are ${MAX_CHANGES} at most, in one transaction, and it holds them`, async ({
+    operator,
+  }) => {
     await does(operator, manyGroups(MAX_CHANGES));
     expect((await operator.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
     await expect(
@@ -140,7 +141,7 @@ describe("changes are refused", () => {
   ];
 
   describe.each([10, 58, 61, 500])("of a configuration of %d", (count) => {
-    it.each(meddling)("when %s", async (_, meddle) => {
+    test.each(meddling)("when %s", async (_, meddle) => {
       const operator = new OperatorFixture();
       await does(operator, manyGroups(count, "before"));
       const update = await prepare(operator, groups({ web: [] }));
@@ -150,16 +151,14 @@ describe("changes are refused", () => {
     });
   });
 
-  it("when a group was deleted by hand, where there are few", async () => {
-    const operator = new OperatorFixture();
+  test("when a group was deleted by hand, where there are few", async ({ operator }) => {
     await does(operator, manyGroups(60, "before"));
     const update = await prepare(operator, groups({ web: [] }));
     await operator.delete(keys.group("before1"));
     expect((await applySite(operator.ports, update)).kind).toBe("changed");
   });
 
-  it("of one group only when that group moved", async () => {
-    const operator = new OperatorFixture();
+  test("of one group only when that group moved", async ({ operator }) => {
     await does(operator, groups({ web: [], db: [] }));
     const update = await prepare(operator, groups({ web: ["a"] }), { isSingle: true });
     await operator.put(keys.group("db"), '["other"]');
@@ -167,7 +166,7 @@ describe("changes are refused", () => {
     expect((await applySite(operator.ports, update)).kind).toBe("changed");
   });
 
-  it.each([
+  test.each([
     ["changed", (operator: OperatorFixture) => does(operator, manyJobs(1, { note: "other" }))],
     [
       "written again as it was",
@@ -184,8 +183,7 @@ describe("changes are refused", () => {
     expect(await readDefinitions(operator)).toEqual(before);
   });
 
-  it("if something came that would be deleted and was not shown", async () => {
-    const operator = new OperatorFixture();
+  test("if something came that would be deleted and was not shown", async ({ operator }) => {
     const terms = { owner: "site:a", prunes: true };
     await does(operator, manyJobs(2), terms);
     const update = await prepare(operator, manyJobs(1), terms);
@@ -196,8 +194,7 @@ describe("changes are refused", () => {
     expect([...(await readDefinitions(operator)).keys()]).toEqual(["j0"]);
   });
 
-  it("not if workers have only moved states meanwhile", async () => {
-    const operator = new OperatorFixture();
+  test("not if workers have only moved states meanwhile", async ({ operator }) => {
     await does(operator, manyJobs(200));
     const update = await prepare(operator, manyJobs(200, { cron: "0 4 * * *" }));
     await operator.put(keys.due("j1"), JSON.stringify({ v: 1, next: 10, runAt: 10, open: [] }));
@@ -207,8 +204,7 @@ describe("changes are refused", () => {
 });
 
 describe("a site that is too large for one transaction", () => {
-  it("is applied in as few as possible, in any number of tries", async () => {
-    const operator = new OperatorFixture();
+  test("is applied in as few as possible, in any number of tries", async ({ operator }) => {
     const update = await prepare(operator, { ...manyJobs(2_500), ...groups({ web: ["a"] }) });
     const left: number[] = [];
     const stop = new AbortController();
@@ -229,8 +225,7 @@ describe("a site that is too large for one transaction", () => {
     expect((await operator.store.readRange(keys.audits())).count).toBe(2);
   });
 
-  it("stops if the rest has changed", async () => {
-    const operator = new OperatorFixture();
+  test("stops if the rest has changed", async ({ operator }) => {
     await does(operator, manyJobs(1, {}, "z"));
     const document = {
       schedules: new Map([...(manyJobs(2_500).schedules ?? []), ["z0", { ...JOB, note: "x" }] as const]),
@@ -248,8 +243,7 @@ describe("a site that is too large for one transaction", () => {
     expect(definitions.size).toBe(1_801);
   });
 
-  it("is applied in small parts where others write all the time", async () => {
-    const operator = new OperatorFixture();
+  test("is applied in small parts where others write all the time", async ({ operator }) => {
     await does(operator, manyJobs(300));
     const update = await prepare(operator, manyJobs(300, { cron: "0 4 * * *" }));
     const { store } = operator;
@@ -270,8 +264,7 @@ describe("a site that is too large for one transaction", () => {
     for (const { cron } of (await readDefinitions(operator)).values()) expect(cron).toBe("0 4 * * *");
   });
 
-  it("has its chains whole in one part", async () => {
-    const operator = new OperatorFixture();
+  test("has its chains whole in one part", async ({ operator }) => {
     const chain = new Map([
       ...(manyJobs(2_000).schedules ?? []),
       ["z1", { ...JOB, cron: "@manual", after: ["j1999"] }] as const,
@@ -294,8 +287,7 @@ describe("a site that is too large for one transaction", () => {
   });
 });
 
-it("an edit that takes a pause away skips what the pause has prevented", async () => {
-  const operator = new OperatorFixture();
+test("an edit that takes a pause away skips what the pause has prevented", async ({ operator }) => {
   const pause = { by: "ann", at: 0 };
   await does(operator, manyJobs(1, { pause }));
   const now = operator.ports.clock.getWallTime();
@@ -325,8 +317,9 @@ describe("a schedule on every host", () => {
     return kvs.map(({ value }) => new Date(JSON.parse(value).next).toISOString().slice(5, 16));
   }
 
-  it("changes with the states of its hosts, also if the site needs several transactions", async () => {
-    const operator = new OperatorFixture();
+  test("changes with the states of its hosts, also if the site needs several transactions", async ({
+    operator,
+  }) => {
     const count = MAX_CHANGES / 3;
     await does(operator, everyHost(count));
     const now = operator.ports.clock.getWallTime();
@@ -345,8 +338,7 @@ describe("a schedule on every host", () => {
     for (const id of ids) expect(await readNext(operator, id)).toEqual(["07-06T05:00", "07-06T05:00"]);
   });
 
-  it("moves on its hosts with a calendar", async () => {
-    const operator = new OperatorFixture();
+  test("moves on its hosts with a calendar", async ({ operator }) => {
     const off = (days: string[]): SiteChanges => ({ calendars: new Map([["off", { days }]]) });
     const definition = { cron: "0 3 25 12 *", except: ["off"], ifExcluded: "next" } as const;
     await does(operator, { ...off([]), ...everyHost(1, definition) });
@@ -360,16 +352,14 @@ describe("a schedule on every host", () => {
     expect(await readNext(operator, "j0")).toEqual(["12-26T03:00", "12-26T03:00"]);
   });
 
-  it("skips on its hosts what a pause has prevented, when an edit takes it away", async () => {
-    const operator = new OperatorFixture();
+  test("skips on its hosts what a pause has prevented, when an edit takes it away", async ({ operator }) => {
     await does(operator, everyHost(1, { cron: "0 5 6 7 *", pause: { by: "ann", at: 0 } }));
     await putStates(operator, "j0", operator.ports.clock.getWallTime() - 10);
     await does(operator, everyHost(1, { cron: "0 5 6 7 *" }), { prunes: true, isEdit: true });
     expect(await readNext(operator, "j0")).toEqual(["07-06T05:00", "07-06T05:00"]);
   });
 
-  it("forgets its hosts when it is to run on one host, and when it is deleted", async () => {
-    const operator = new OperatorFixture();
+  test("forgets its hosts when it is to run on one host, and when it is deleted", async ({ operator }) => {
     for (const document of [manyJobs(1), { schedules: new Map([["j0", undefined]]) }]) {
       await does(operator, everyHost(1));
       await putStates(operator, "j0", operator.ports.clock.getWallTime() + 1_000);
@@ -380,8 +370,9 @@ describe("a schedule on every host", () => {
 });
 
 describe("an owner", () => {
-  it("changes and deletes only what is its own, and takes over the rest if told to", async () => {
-    const operator = new OperatorFixture();
+  test("changes and deletes only what is its own, and takes over the rest if told to", async ({
+    operator,
+  }) => {
     const own = (names: string[]): SiteChanges => ({
       groups: new Map(names.map((name) => [name, { members: [name] }])),
       resources: new Map(names.map((name) => [name, { isWhole: true, config: { total: "1" } }])),
@@ -430,8 +421,7 @@ describe("an owner", () => {
     expect(await listNames()).toEqual([]);
   });
 
-  it("is counted with what would be deleted, and with what stays", async () => {
-    const operator = new OperatorFixture();
+  test("is counted with what would be deleted, and with what stays", async ({ operator }) => {
     await does(operator, { ...manyJobs(2), ...groups({ web: ["x"] }) }, { owner: "site:a" });
     await does(operator, groups({ db: ["y"] }), { owner: "site:b" });
     const document = { ...manyJobs(0), ...groups({}) };
@@ -450,8 +440,7 @@ describe("an owner", () => {
 });
 
 describe("who configured", () => {
-  it("is told by the audit, newest first, and nothing of other actions or before", async () => {
-    const operator = new OperatorFixture();
+  test("is told by the audit, newest first, and nothing of other actions or before", async ({ operator }) => {
     await does(operator, groups({ a: [] }));
     const { revision } = await operator.store.readRange(keys.groups());
     for (const name of ["b", "c"]) {

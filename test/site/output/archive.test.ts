@@ -16,12 +16,12 @@ import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
 import type { Clock } from "../../../src/core/base/clock.ts";
 import { type LogFields, silentLog } from "../../../src/core/base/log.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { type ArchiveOptions, ArchiveWriter, readArchive } from "../../../src/site/output/archive.ts";
-import { writeTestFile } from "../../worker/handler-fixture.ts";
 
 const SRC = resolve(import.meta.dirname, "../../../src");
 

@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { clock } from "../../../fixtures/process/guarded-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import type { Clock } from "../../../src/core/base/clock.ts";
+import { type Clock, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../../src/site/output/output-directory.ts";
 import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../../src/site/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../../src/site/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../../src/site/output/output-record.ts";
-import { clock } from "../../core/process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
 /** What the disk needs for a file besides its content. */
@@ -101,7 +101,7 @@ test("a disk that takes nothing loses output, is reported once, and output is ke
   writeFileSync(directory, "a file where the directory should be");
   let now = 0;
   const faults: Error[] = [];
-  const file = openFile(directory, 64 * 1024, { ...clock, now: () => now }, faults);
+  const file = openFile(directory, 64 * 1024, { ...clock, now: () => toMonotonicTime(now) }, faults);
   file.append(1, Buffer.from("lost\n"));
   await expect.poll(() => faults.length).toBe(1);
   rmSync(directory);
@@ -165,7 +165,7 @@ test("output that the disk did not answer in time costs nothing of what was kept
   const directory = createFolder();
   let now = 0;
   const faults: Error[] = [];
-  const file = openFile(directory, 64 * 1024, { ...impatient, now: () => now }, faults);
+  const file = openFile(directory, 64 * 1024, { ...impatient, now: () => toMonotonicTime(now) }, faults);
   file.append(1, Buffer.from("one\n"));
   await expect.poll(async () => (await readAll(directory)).records).toHaveLength(1);
   const answer = holdWrites();

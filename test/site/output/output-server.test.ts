@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import type { Clock } from "../../../src/core/base/clock.ts";
+import { type Clock, type MonotonicTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { delegateStore } from "../../../src/core/etcd/store.ts";
@@ -24,8 +24,8 @@ class SleepingClock implements Clock {
   onSleep: () => Promise<void> = async () => {};
   #now = 0;
 
-  now(): number {
-    return this.#now;
+  now(): MonotonicTime {
+    return toMonotonicTime(this.#now);
   }
 
   getWallTime(): number {
@@ -61,7 +61,7 @@ test("ten viewers of a flood cost two writes a second, of less than 1 MiB; witho
   const writes: { at: number; bytes: number }[] = [];
   const store = delegateStore(etcd, {
     commitTxn: (txn: Txn, signal) => {
-      writes.push({ at: clock.now(), bytes: countPutBytes(txn.success) });
+      writes.push({ at: clock.getWallTime(), bytes: countPutBytes(txn.success) });
       return etcd.commitTxn(txn, signal);
     },
   });
@@ -81,7 +81,7 @@ test("ten viewers of a flood cost two writes a second, of less than 1 MiB; witho
   const received = new Map<string, number>();
   let writesWithoutViewers: number | undefined;
   clock.onSleep = async () => {
-    if (clock.now() < 30_000) {
+    if (clock.getWallTime() < 30_000) {
       for (const viewer of VIEWERS) {
         const chunk = parseOutputChunk(
           (await etcd.readRange({ key: keys.outputChunk(viewer) })).kvs[0]?.value,
@@ -109,10 +109,10 @@ test("ten viewers of a flood cost two writes a second, of less than 1 MiB; witho
 });
 
 test("a viewer gets 1 MiB at once, and then 16 KiB a second", () => {
-  const budget = new OutputBudget(0);
-  expect(budget.getLeft(0)).toBe(1_048_576);
+  const budget = new OutputBudget(toMonotonicTime(0));
+  expect(budget.getLeft(toMonotonicTime(0))).toBe(1_048_576);
   budget.spend(1_048_576);
-  expect(budget.getLeft(0)).toBe(0);
-  expect(budget.getLeft(2_000)).toBe(32_768);
-  expect(budget.getLeft(3_600_000), "unused time does not add up").toBe(1_048_576);
+  expect(budget.getLeft(toMonotonicTime(0))).toBe(0);
+  expect(budget.getLeft(toMonotonicTime(2_000))).toBe(32_768);
+  expect(budget.getLeft(toMonotonicTime(3_600_000)), "unused time does not add up").toBe(1_048_576);
 });

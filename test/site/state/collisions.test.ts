@@ -1,9 +1,9 @@
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
+import { createDefinition } from "../../../fixtures/schedule/schedule-keys.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { findCollisions, shiftCron, suggestSpread } from "../../../src/site/state/collisions.ts";
 import { forecastSchedule, type RecordedSchedule } from "../../../src/site/state/forecast.ts";
-import { createDefinition } from "../../cli/views/schedules.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,17 @@
 /** Runs in the scope of a drain, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createGroupKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import {
   type DrainTarget,
   isDrainApplicable,
@@ -20,17 +31,6 @@ import {
   formatInstantSeconds,
 } from "../../../src/site/state/drain-extent.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import {
-  createGroupKey,
-  createKeyValue,
-  createSnapshot,
-  createTicketKey,
-  held,
-  NOW,
-  toRunId,
-  waiting,
-} from "./sample-snapshots.ts";
 
 const snapshotOf = (...kvs: readonly KeyValue[]) => createSnapshot(kvs);
 

@@ -1,6 +1,16 @@
 /** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { admit } from "../../../src/core/protocol/admission.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../src/core/protocol/ticket.ts";
@@ -15,16 +25,6 @@ import {
 } from "../../../src/site/state/claims.ts";
 import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import {
-  createKeyValue,
-  createSnapshot,
-  createTicketKey,
-  held,
-  NOW,
-  toRunId,
-  waiting,
-} from "./sample-snapshots.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
   previewEviction(snapshot, new Set(letters.map(toRunId)), NOW).next.map(({ claim }) => claim.run[0]);

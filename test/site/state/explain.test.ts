@@ -1,12 +1,7 @@
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../src/core/protocol/admission.ts";
-import { toQueue } from "../../../src/core/protocol/ticket.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { buildClaims } from "../../../src/site/state/claims.ts";
-import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/site/state/explain.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
   createDrainKey,
   createHistoryKey,
@@ -18,7 +13,12 @@ import {
   NOW,
   toRunId,
   waiting,
-} from "./sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { admit } from "../../../src/core/protocol/admission.ts";
+import { toQueue } from "../../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { buildClaims } from "../../../src/site/state/claims.ts";
+import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/site/state/explain.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 

@@ -1,11 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import {
+  createDrainKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { buildClaims, compareClaims, isHolder } from "../../../src/site/state/claims.ts";
 import { isClaimReady } from "../../../src/site/state/eviction-preview.ts";
 import { buildQueueId, type Snapshot } from "../../../src/site/state/snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "../../../src/site/state/view-context.ts";
 import { computeGrantOrder, removeRunsFrom } from "../../../src/site/state/what-if.ts";
-import { createDrainKey, createSnapshot, createTicketKey, NOW } from "./sample-snapshots.ts";
 
 const QUEUES = ["lock x", "lock y", "resource db", "resource net"] as const;
 const TOTAL = 3;

@@ -1,5 +1,17 @@
 /** Runs affected by a change of the configuration, as tables of snapshots. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createDrainKey,
+  createGroupKey,
+  createHostKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import {
   applyConfigChanges,
   type ConfigChange,
@@ -17,18 +29,6 @@ import {
   formatConfigChanges,
 } from "../../../src/site/state/impact.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import {
-  createDrainKey,
-  createGroupKey,
-  createHostKey,
-  createKeyValue,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-  held,
-  NOW,
-} from "./sample-snapshots.ts";
 
 const claim = (what: string, letter: string, ticket: Partial<Ticket>) =>
   createTicketKey(what, letter, 1, ticket);

@@ -1,6 +1,7 @@
 /** Liveness of runners and hosts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import {
   computeSeenAgo,
   formatSeen,
@@ -9,7 +10,6 @@ import {
   judgeRunnerLiveness,
   type RunnerLiveness,
 } from "../../../src/site/state/liveness.ts";
-import { NOW } from "./sample-snapshots.ts";
 
 describe("whether a runner is there", () => {
   it.each([

@@ -1,8 +1,13 @@
 /** Drains of the past, as tables of audit records and stored drains. */
 import { describe, expect, it } from "vitest";
+import {
+  createAuditKey,
+  createDrainKey,
+  createSnapshot,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import type { AuditRecord } from "../../../src/core/protocol/audit.ts";
 import { listPastDrains } from "../../../src/site/state/past-drains.ts";
-import { createAuditKey, createDrainKey, createSnapshot, NOW } from "./sample-snapshots.ts";
 
 const audit = (action: AuditRecord["action"], target: string, ago: number, outcome = "drained") =>
   createAuditKey(`${action}${ago}`, { at: NOW - ago, host: "web1", action, target, outcome });

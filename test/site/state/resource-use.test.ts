@@ -1,10 +1,10 @@
 /** What runs and tasks used of resources, from the histories of locks and schedules. */
 import { expect, test } from "vitest";
+import { createEndedRun } from "../../../fixtures/state/sample-snapshots.ts";
 import type { PastRun } from "../../../src/core/protocol/history.ts";
 import type { QueueEntry } from "../../../src/core/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../../src/site/state/resource-use.ts";
-import { createEndedRun } from "./sample-snapshots.ts";
 
 const past = (change: Partial<PastRun>) =>
   createEndedRun({ run: "r1", enqueuedAt: 100, grantedAt: 150, endedAt: 200, ...change });

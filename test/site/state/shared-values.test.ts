@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { createTicket, keys } from "../../../fixtures/protocol/samples.ts";
+import { createKeyValue } from "../../../fixtures/state/sample-snapshots.ts";
 import { serializeTicket, toQueueEntry } from "../../../src/core/protocol/ticket.ts";
 import { SharedValues } from "../../../src/site/state/snapshot-builder.ts";
-import { createTicket, keys } from "../../core/protocol/samples.ts";
-import { createKeyValue } from "./sample-snapshots.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
   toQueueEntry(createKeyValue(keys.lock("a", inKey), serializeTicket(createTicket({ run, host }))));

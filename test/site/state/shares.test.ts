@@ -1,14 +1,14 @@
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
-import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/site/state/shares.ts";
-import { keys } from "../../core/protocol/samples.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
   createHostKey,
   createKeyValue,
   createResourceKey,
   createSnapshot,
   createTicketKey,
-} from "./sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/site/state/shares.ts";
 
 const WEB1 = "web1.example.com";
 const host = (fqdn: string, cpu: number, macros: object = {}) =>

@@ -1,12 +1,12 @@
 /** Statistics of histories. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createEndedRun } from "../../../fixtures/state/sample-snapshots.ts";
 import {
   computeLockStatistics,
   computePercentile,
   computeTypicalHeld,
 } from "../../../src/site/state/statistics.ts";
-import { createEndedRun } from "./sample-snapshots.ts";
 
 describe("a percentile", () => {
   it.each([

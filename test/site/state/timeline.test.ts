@@ -1,15 +1,15 @@
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
-import { createRunningKey } from "../../cli/views/schedules.ts";
+import { createRunningKey } from "../../../fixtures/schedule/schedule-keys.ts";
 import {
   createDrainKey,
   createHistoryKey,
   createSnapshot,
   createTicketKey,
   NOW,
-} from "./sample-snapshots.ts";
+} from "../../../fixtures/state/sample-snapshots.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };
 

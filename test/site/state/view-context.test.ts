@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
+import {
+  createDrainKey,
+  createGroupKey,
+  createSnapshot,
+  NOW,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import { buildViewContext, listStoppingDrains } from "../../../src/site/state/view-context.ts";
-import { createDrainKey, createGroupKey, createSnapshot, NOW } from "./sample-snapshots.ts";
 
 test("the groups are read once for all runs of a view", () => {
   const viewContext = buildViewContext(

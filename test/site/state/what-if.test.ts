@@ -1,5 +1,17 @@
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import {
+  createDrainKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../../src/site/state/claims.ts";
@@ -13,18 +25,6 @@ import {
   predictChange,
   type WhatIfReport,
 } from "../../../src/site/state/what-if.ts";
-import { keys } from "../../core/protocol/samples.ts";
-import {
-  createDrainKey,
-  createKeyValue,
-  createResourceKey,
-  createSnapshot,
-  createTicketKey,
-  held,
-  NOW,
-  toRunId,
-  waiting,
-} from "./sample-snapshots.ts";
 
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 

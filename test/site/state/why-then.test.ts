@@ -1,5 +1,13 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
+import { createDefinition, createDue } from "../../../fixtures/schedule/schedule-keys.ts";
+import {
+  createAuditKey,
+  createDrainKey,
+  createGroupKey,
+  createHistoryKey,
+  createSnapshot,
+} from "../../../fixtures/state/sample-snapshots.ts";
 import type { AuditRecord } from "../../../src/core/protocol/audit.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
 import {
@@ -8,14 +16,6 @@ import {
   findLastExpected,
   findMainReason,
 } from "../../../src/site/state/why-then.ts";
-import { createDefinition, createDue } from "../../cli/views/schedules.ts";
-import {
-  createAuditKey,
-  createDrainKey,
-  createGroupKey,
-  createHistoryKey,
-  createSnapshot,
-} from "./sample-snapshots.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

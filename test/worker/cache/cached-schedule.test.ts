@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import {
-  applyKey,
-  CachedSchedule,
-  removeScheduleKey,
-} from "../../../src/worker/cache/cached-schedule.ts";
+import { applyKey, CachedSchedule, removeScheduleKey } from "../../../src/worker/cache/cached-schedule.ts";
 
 const createRunning = (key: string): KeyValue => ({
   key,

@@ -1,4 +1,12 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import {
+  IDLE_WORKER,
+  MINUTE,
+  SettableClock,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { VanishedTickets } from "../../../src/core/run/vanished-tickets.ts";
@@ -10,8 +18,6 @@ import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.t
 import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
 import { ConditionGate } from "../../../src/worker/claims/condition-gate.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { IDLE_WORKER, MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** A worker that has read all schedules. */
 async function joinWorker(fixture: WorkerFixture) {

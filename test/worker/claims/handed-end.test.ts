@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { formatDue, type HandedEnd } from "../../../src/schedule/state/due.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { SettableClock } from "../../../fixtures/worker/worker-fixture.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import type { Random } from "../../../src/core/base/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
@@ -6,7 +8,6 @@ import type { DueState } from "../../../src/schedule/state/due.ts";
 import { CachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { computePlacedClaimTime } from "../../../src/worker/claims/claim-candidate.ts";
 import { createLoadMeter } from "../../../src/worker/claims/load-meter.ts";
-import { SettableClock } from "../worker-fixture.ts";
 
 const DUE = 100_000;
 const MINUTELY: Definition = { cron: "* * * * *", timezone: "UTC", place: "least-loaded" };
@@ -91,7 +92,7 @@ describe("the load of a host", () => {
       return name === "load" ? 3 : 2;
     };
     const measureLoad = createLoadMeter(measure, {
-      now: () => now,
+      now: () => toMonotonicTime(now),
       getWallTime: () => 0,
       sleep: async () => {},
     });

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { isPutting, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import type { Clock } from "../../../src/core/base/clock.ts";
 import type { LogFields } from "../../../src/core/base/log.ts";
 import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
@@ -11,7 +12,6 @@ import { type Definition, formatDefinition } from "../../../src/schedule/definit
 import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";
 import { addTriggeredRun } from "../../../src/schedule/state/due-transitions.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
-import { isPutting, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const DAY = 86_400_000;
 const daily: Definition = { cron: "0 10 * * *", timezone: "UTC", except: ["off"] };

@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

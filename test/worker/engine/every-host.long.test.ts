@@ -3,13 +3,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { applyMutation } from "../../../src/site/operate/schedule-mutation.ts";
 import { buildModifyMutation } from "../../../src/site/operate/schedule-mutations.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

@@ -3,9 +3,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  isDeleting,
+  isPutting,
+  MINUTE,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
 import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { isDeleting, isPutting, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile({ quotaBytes: 32 * 2 ** 20 });
 let fixture: WorkerFixture;

@@ -3,6 +3,14 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import {
+  isDeleting,
+  isPutting,
+  MINUTE,
+  returnOk,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
 import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
@@ -10,7 +18,6 @@ import { parseDue } from "../../../src/schedule/state/due.ts";
 import type { WorkerEvent } from "../../../src/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import type { Poller } from "../../../src/worker/polling/poller.ts";
-import { isDeleting, isPutting, MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;

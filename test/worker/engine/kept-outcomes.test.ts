@@ -1,8 +1,8 @@
 /** How many outcomes a worker keeps in etcd, as the definition says. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

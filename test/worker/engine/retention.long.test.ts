@@ -2,14 +2,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { createHistoryKey } from "../../../fixtures/state/sample-snapshots.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { isDeleting, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { type LogFields, silentLog } from "../../../src/core/base/log.ts";
 import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
 import { formatAuditTime } from "../../../src/core/protocol/audit.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
-import { createHistoryKey } from "../../site/state/sample-snapshots.ts";
-import { isDeleting, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const DAY = 86_400_000;
 const LIMITS = { age: 90 * DAY, count: 300 };

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

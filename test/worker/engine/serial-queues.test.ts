@@ -3,13 +3,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { isPutting, MINUTE, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { isPutting, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

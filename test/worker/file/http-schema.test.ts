@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
+import { readHttpSpec } from "../../../fixtures/worker/http-fixture.ts";
 import { readWorkerFile } from "../../../src/worker/file/worker-file.ts";
-import { writeTestFile } from "../handler-fixture.ts";
-import { readHttpSpec } from "../handlers/http-fixture.ts";
 
 const DEFAULTS = {
   method: "POST",

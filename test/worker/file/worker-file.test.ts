@@ -1,9 +1,9 @@
 import { chmodSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
 import { readWorkerFile } from "../../../src/worker/file/worker-file.ts";
 import { parseArgv } from "../../../src/worker/file/worker-schema.ts";
-import { writeTestFile } from "../handler-fixture.ts";
 
 const read = (text: string, environment?: string) =>
   readWorkerFile(writeTestFile("handlers.yaml", text), { environment });

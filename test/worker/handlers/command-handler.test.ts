@@ -3,11 +3,11 @@ import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { listRemains } from "../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createHandlerFixture, createTask, writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
-import { listRemains } from "../../core/process/helpers.ts";
-import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 
 const buildShellCommand = (script: string) => ["sh", "-c", script];
 

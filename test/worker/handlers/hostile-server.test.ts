@@ -1,9 +1,9 @@
 /** A hostile web server harms neither the worker nor those who read the outcome. */
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
+import { createHandlerFixture, createTask } from "../../../fixtures/worker/handler-fixture.ts";
+import { readHttpSpec, startRawServer, startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 import { HttpHandler } from "../../../src/worker/handlers/http-handler.ts";
-import { createHandlerFixture, createTask } from "../handler-fixture.ts";
-import { readHttpSpec, startRawServer, startWebServer } from "./http-fixture.ts";
 
 /** Writes again and again until the other side closes. */
 function writeForever(socket: Socket, text: string, head = ""): void {

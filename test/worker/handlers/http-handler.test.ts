@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createHandlerFixture, createTask, writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
+import { readHttpSpec, startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 import { HttpHandler, parseRetryAfter } from "../../../src/worker/handlers/http-handler.ts";
-import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
-import { readHttpSpec, startWebServer } from "./http-fixture.ts";
 
 const createHandler = (http: unknown, timeout?: number) =>
   new HttpHandler(createHandlerFixture().ports, { http: readHttpSpec(http), timeout });

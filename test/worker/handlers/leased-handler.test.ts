@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { createTask } from "../../../fixtures/worker/handler-fixture.ts";
+import { type MonotonicTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
@@ -6,7 +8,6 @@ import { createMacros } from "../../../src/core/fleet/macros.ts";
 import { OldSchemaError } from "../../../src/core/protocol/schema.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { createLeasedHandler } from "../../../src/worker/handlers/leased-handler.ts";
-import { createTask } from "../handler-fixture.ts";
 
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 1_000, macros: {} });
 
@@ -25,7 +26,7 @@ async function runLeased(
   const acquirer = {
     macros,
     log: silentLog,
-    clock: { now: () => asked.length * 1_500 },
+    clock: { now: () => toMonotonicTime(asked.length * 1_500) },
     acquire: async (specs: readonly { resource: string; count: number }[]) => {
       asked.push(...specs.map(({ resource, count }) => ({ resource, count })));
       await acquire?.();
@@ -52,8 +53,8 @@ class TestLeases {
   releases = 0;
   releaseError: Error | undefined;
 
-  getHorizon(): number {
-    return 5;
+  getHorizon(): MonotonicTime {
+    return toMonotonicTime(5);
   }
 
   onExtended(listener: () => void): () => void {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { listRemains } from "../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createHandlerFixture, createTask, writeTestFile } from "../../../fixtures/worker/handler-fixture.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/handlers.ts";
-import { listRemains } from "../../core/process/helpers.ts";
-import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 
 const matchFailure = (reason: string | RegExp) => ({
   result: "failed" as const,

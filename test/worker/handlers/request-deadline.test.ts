@@ -1,9 +1,11 @@
 /** When a request of a task is aborted, on a clock that the test advances. */
+
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../fixtures/manual-clock.ts";
+import { createTask } from "../../../fixtures/worker/handler-fixture.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { TaskLost } from "../../../src/worker/handler.ts";
 import { RequestDeadline } from "../../../src/worker/handlers/http-handler.ts";
-import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { createTask } from "../handler-fixture.ts";
 
 const HOUR = 3_600_000;
 
@@ -13,7 +15,7 @@ function createDeadline(horizon: number) {
   const state = { horizon, onExtended: () => {} };
   const task = {
     ...createTask(),
-    getHorizon: () => state.horizon,
+    getHorizon: () => toMonotonicTime(state.horizon),
     onExtended(listener: () => void) {
       state.onExtended = listener;
       return () => {};
@@ -41,7 +43,7 @@ test("half a second before the horizon, wherever it has moved", async () => {
 test("a renewal that was not told counts too", async () => {
   const { clock, task, deadline } = createDeadline(10_000);
   await deadline.start(HOUR);
-  task.getHorizon = () => 12_000;
+  task.getHorizon = () => toMonotonicTime(12_000);
   await clock.advance(11_499);
   expect(deadline.ending).toBeUndefined();
   await clock.advance(1);

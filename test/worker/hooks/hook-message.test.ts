@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
+import {
+  buildEnded,
+  buildOverrun,
+  buildSkipped,
+  buildStarted,
+  NOON,
+} from "../../../fixtures/worker/events.ts";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
 import { buildHookMessage, type HookMessage } from "../../../src/worker/hooks/call-hook.ts";
 import { buildHookPayloads, type HookPayload } from "../../../src/worker/hooks/hook-payload.ts";
-import { buildEnded, buildOverrun, buildSkipped, buildStarted, NOON } from "../events.ts";
 
 const HOST = "web1.example.com";
 const [failure] = buildHookPayloads(

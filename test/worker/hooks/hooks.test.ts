@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { buildEnded, buildSkipped, buildStarted, NOON, Warnings } from "../../../fixtures/worker/events.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { createGuardianHost } from "../../../src/core/process/host.ts";
 import { type HookOptions, Hooks } from "../../../src/worker/hooks/hooks.ts";
-import { buildEnded, buildSkipped, buildStarted, NOON, Warnings } from "../events.ts";
 
 const clock = createRealClock();
 /** Nobody waits for long here: between attempts, for one. */

@@ -1,9 +1,9 @@
 import http from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { buildEnded, buildSkipped, buildStarted, Warnings } from "../../../fixtures/worker/events.ts";
 import { formatListenAddress, parseListenAddress } from "../../../src/worker/metrics/listen-address.ts";
 import { startMetrics } from "../../../src/worker/metrics/metrics.ts";
-import { buildEnded, buildSkipped, buildStarted, Warnings } from "../events.ts";
 
 async function serveTestMetrics(more: { findFault?(): string | undefined; countHeldLeases?(): number } = {}) {
   const made = await startMetrics({ listen: "0", log: new Warnings(), findFault: () => undefined, ...more });

@@ -3,10 +3,10 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { MINUTE, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../src/worker/polling/polled-task.ts";
 import type { Poller } from "../../../src/worker/polling/poller.ts";
-import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;

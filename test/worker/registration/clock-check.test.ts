@@ -6,12 +6,19 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import {
+  MINUTE,
+  returnOk,
+  SettableClock,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
+import { computeLead, type MonotonicTime, subtractTime } from "../../../src/core/base/clock.ts";
 import { waitForAbort } from "../../../src/core/base/wait.ts";
 import { readMemberClocks } from "../../../src/core/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";
-import { MINUTE, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const isRefusal = ({ state }: { state: string }) => state === "refuses";
 
@@ -125,7 +132,7 @@ describe("three workers", () => {
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
     const off = fixture.startWorker(returnOk, {
       clock: own,
-      clockOffset: () => own.getWallTime() - own.now(),
+      clockOffset: () => computeLead(own.getWallTime(), own.now()),
     });
     await off.waitUntilJoined();
     await fixture.add("soon", {}, { start: START + 30 * MINUTE });
@@ -166,10 +173,10 @@ describe("a lone worker whose clock is wrong", () => {
   /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
     const own = new SettableClock(START - 30 * MINUTE);
-    const asked: number[] = [];
+    const asked: MonotonicTime[] = [];
     const worker = fixture.startWorker(returnOk, {
       clock: own,
-      clockOffset: () => own.getWallTime() - own.now(),
+      clockOffset: () => computeLead(own.getWallTime(), own.now()),
       readMemberClocks: async () => {
         asked.push(own.now());
         return own.getWallTime() < START ? [] : toOffsets(offsets());
@@ -211,7 +218,7 @@ describe("a lone worker whose clock is wrong", () => {
     await fixture.add("job", { end: START + MINUTE });
     const worker = fixture.startWorker(returnOk, {
       clock: own,
-      clockOffset: () => own.getWallTime() - own.now(),
+      clockOffset: () => computeLead(own.getWallTime(), own.now()),
       readMemberClocks: async () => toOffsets([-60 * MINUTE, -60 * MINUTE, 5]),
     });
     await worker.waitUntilJoined();
@@ -229,7 +236,7 @@ describe("a lone worker whose clock is wrong", () => {
     await right.waitUntilJoined();
     const off = fixture.startWorker(returnOk, {
       clock: own,
-      clockOffset: () => own.getWallTime() - own.now(),
+      clockOffset: () => computeLead(own.getWallTime(), own.now()),
       readMemberClocks: async () => {
         asked.resolve();
         return toOffsets([-60 * MINUTE]);
@@ -300,7 +307,7 @@ describe("a lone worker whose clock is wrong", () => {
     const { worker, asked } = await jump(() => [-60 * MINUTE], { holdFor });
     await worker.waitForEvents(() => asked.length > 0);
     await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(4);
-    const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+    const pauses = asked.slice(1).map((at, index) => subtractTime(at, asked[index] ?? at));
     expect(Math.min(...pauses)).toBeGreaterThan(holdFor - 10);
   });
 
@@ -323,7 +330,7 @@ describe("a lone worker whose clock is wrong", () => {
     let asked = 0;
     const worker = fixture.startWorker(returnOk, {
       clock: own,
-      clockOffset: () => own.getWallTime() - own.now(),
+      clockOffset: () => computeLead(own.getWallTime(), own.now()),
       readMemberClocks: async () => {
         asked += 1;
         return [];

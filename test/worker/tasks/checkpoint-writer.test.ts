@@ -1,10 +1,10 @@
 /** Checkpoints whose writes etcd applies twice, late, or without an answer. */
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { isPutting, SettableClock, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
 import { delegateStore, type Store, StoreError } from "../../../src/core/etcd/store.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";
-import { isPutting, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 

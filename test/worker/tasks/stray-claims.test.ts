@@ -1,10 +1,16 @@
 /** A claim that etcd has refused, and of which a late copy is applied when nothing refuses it any more. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  isPutting,
+  returnOk,
+  SettableClock,
+  START,
+  WorkerFixture,
+} from "../../../fixtures/worker/worker-fixture.ts";
 import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";
-import { isPutting, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 const keys = createKeys(`/${crypto.randomUUID()}/`);

@@ -1,13 +1,19 @@
+import {
+  addMs,
+  LONG_AGO,
+  type Millis,
+  type MonotonicTime,
+  NEVER,
+  subtractTime,
+} from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
 import { isUnavailable } from "../../../core/etcd/retry.ts";
-import type { AuditRecord } from "../../../core/protocol/audit.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../core/protocol/drain.ts";
 import { guardRevision } from "../../../core/protocol/guards.ts";
 import { parseTicket } from "../../../core/protocol/ticket.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { type FollowEvent, followEtcd } from "../../../site/observe/follow.ts";
-import { type ActionResult, updateAuditOutcome } from "../../../site/operate/operator-action.ts";
 import { requestResets } from "../../../site/operate/reset.ts";
 import type { Claim } from "../../../site/state/claims.ts";
 import {
@@ -22,7 +28,7 @@ import {
 import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../../frame/read-snapshot.ts";
-import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 
 /**
@@ -38,8 +44,8 @@ interface DrainWaitRequest {
   target: DrainTarget;
   /** The holders when the drain was written. The watcher reads them again at once. */
   holders: readonly Claim[];
-  /** Time of the clock's `now()`, in ms; undefined waits without a limit. */
-  deadline?: number | undefined;
+  /** Undefined waits without a limit. */
+  deadline?: MonotonicTime | undefined;
   /** Runs to ignore: when only these remain, the result is `timeout`. */
   spared?: ReadonlySet<string>;
 }
@@ -69,10 +75,10 @@ class DrainWatcher {
   #held = new Set<string>();
   /** The number of holders in the last report, and its time. */
   #told = -1;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldAt = LONG_AGO;
   #isAway = false;
   /** When a vanished ticket or task was first seen, by the key of its mark or its run: reading of the clock, ms. */
-  readonly #vanishedSince = new Map<string, number>();
+  readonly #vanishedSince = new Map<string, MonotonicTime>();
 
   constructor(context: CommandContext, waiting: DrainWaitRequest) {
     this.#context = context;
@@ -163,10 +169,10 @@ class DrainWatcher {
   }
 
   /**
-   * Measures until when the command of a holder may be running, in ms from now: if all its tickets have vanished, or the
+   * Measures for how long the command of a holder may still be running: if all its tickets have vanished, or the
    * running key of its task, for their time to live from when that was seen.
    */
-  #measureTimeToEnd(claim: Claim): number {
+  #measureTimeToEnd(claim: Claim): Millis {
     const now = this.#context.clock.now();
     const { run, lost } = claim;
     const held = lost === undefined ? listHeldEntries(claim) : [{ key: run, vanished: lost }];
@@ -174,7 +180,7 @@ class DrainWatcher {
       if (vanished === undefined) return Number.POSITIVE_INFINITY;
       const since = this.#vanishedSince.get(key) ?? now;
       this.#vanishedSince.set(key, since);
-      return since + vanished.ttl * 1000 - now;
+      return subtractTime(addMs(since, vanished.ttl * 1000), now);
     });
     return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
   }
@@ -187,7 +193,10 @@ class DrainWatcher {
 
   /** Reports the remaining holders, but not each of thousands. */
   #reportRemaining(): void {
-    if (this.#context.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > MAX_TICKETS_TOLD_AT_ONCE)
+    if (
+      subtractTime(this.#context.clock.now(), this.#toldAt) < TELL_EVERY &&
+      this.#held.size > MAX_TICKETS_TOLD_AT_ONCE
+    )
       return;
     const remaining = this.#listRemaining();
     if (remaining.length !== this.#told) this.#reportHolders(remaining);
@@ -205,7 +214,7 @@ class DrainWatcher {
   }
 
   /** Replaces the alarm that was set before. */
-  #setAlarm(ms: number): void {
+  #setAlarm(ms: Millis): void {
     this.#timer.abort(NO_LONGER_NEEDED);
     if (!Number.isFinite(ms)) return;
     this.#timer = new AbortController();
@@ -214,8 +223,8 @@ class DrainWatcher {
     this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
   }
 
-  #computeTimeLeft(): number {
-    return (this.#waiting.deadline ?? Number.POSITIVE_INFINITY) - this.#context.clock.now();
+  #computeTimeLeft(): Millis {
+    return subtractTime(this.#waiting.deadline ?? NEVER, this.#context.clock.now());
   }
 }
 
@@ -231,48 +240,37 @@ interface DrainWaitOptions {
   holders: readonly Claim[];
   /** Runs that `--reset` may end; undefined for all that remain. */
   shown: ReadonlySet<string> | undefined;
-  /**
-   * The result of writing the drain. The outcome is added to its audit record. Undefined if the drain existed before.
-   */
-  receipt: ActionResult | undefined;
+  /** Adds the outcome to the audit record of the drain, unless the drain existed before. */
+  record(outcome: string): Promise<void>;
 }
-
-/** Longest wait for the write of the audit record, in ms. */
-const RECORD_WITHIN = 2_000;
 
 /**
  * Implements `drain --wait`: waits until nothing in the scope is held. With `--reset`, ends the remaining holders after
  * the timeout.
  * @returns the result of the wait, with a line for the user
- * @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads
+ * @throws InterruptedError; StoreError if etcd refuses the reads
  */
 export async function waitForDrain(
   context: CommandContext<DrainFlags>,
   options: DrainWaitOptions,
 ): Promise<DrainWaitResult & { line: string }> {
-  const { target, holders, receipt } = options;
-  const { clock, printMessage } = context;
+  const { target, holders } = options;
+  const { clock } = context;
   const { reset, timeout } = context.flags;
   const start = clock.now();
-  const formatElapsed = () => formatDuration(Math.round((clock.now() - start) / 100) * 100);
-  try {
-    const deadline = timeout === undefined ? undefined : start + timeout;
-    let result = await new DrainWatcher(context, { target, deadline, holders }).run();
-    let asked = 0;
-    if (result.kind === "timeout" && reset) {
-      const ended = await retryReset(context, options, formatElapsed);
-      const spared = new Set(ended.spared.map(({ run }) => run));
-      result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
-      asked = ended.asked.size;
-    }
-    const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
-    if (receipt?.kind === "done") await recordOutcome(context, receipt.record, outcome);
-    return { ...result, line };
-  } catch (error) {
-    if (error instanceof InterruptedError)
-      printMessage(`no longer waiting; ${describeDrainTarget(target)} stays drained`);
-    throw error;
+  const formatElapsed = () => formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
+  const deadline = timeout === undefined ? undefined : addMs(start, timeout);
+  let result = await new DrainWatcher(context, { target, deadline, holders }).run();
+  let asked = 0;
+  if (result.kind === "timeout" && reset) {
+    const ended = await retryReset(context, options, formatElapsed);
+    const spared = new Set(ended.spared.map(({ run }) => run));
+    result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
+    asked = ended.asked.size;
   }
+  const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
+  await options.record(outcome);
+  return { ...result, line };
 }
 
 /** Asks the remaining holders to end, as soon as etcd answers. */
@@ -301,14 +299,6 @@ async function retryReset(
       await clock.sleep(RETRY_PAUSE_MS, signal);
     }
   }
-}
-
-/** Adds the outcome to the audit record. If etcd is unavailable, the record keeps "drained", which is true. */
-async function recordOutcome(context: CommandContext, record: AuditRecord, outcome: string): Promise<void> {
-  const told = updateAuditOutcome(context, record, outcome).catch((error) => {
-    if (!isUnavailable(error)) throw error;
-  });
-  await Promise.race([told, context.clock.sleep(RECORD_WITHIN)]);
 }
 
 /** @returns a line for the user, and the outcome for the audit */

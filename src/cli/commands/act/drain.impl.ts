@@ -1,6 +1,6 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { ConfigError, UsageError } from "../../../core/base/errors.ts";
-import { quoteShellWord } from "../../../core/base/shell.ts";
 import { clean, collectTexts, suggestNearest } from "../../../core/base/text.ts";
 import { isUnavailable } from "../../../core/etcd/retry.ts";
 import { listGroupHosts } from "../../../core/fleet/groups.ts";
@@ -19,13 +19,8 @@ import {
 } from "../../../site/state/drain-extent.ts";
 import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../../site/state/snapshot.ts";
-import {
-  type ActionOutcome,
-  createOutcome,
-  type DrainResult,
-  type UndrainResult,
-} from "../../frame/outcome.ts";
-import { confirmAction, createActionCommand, REVERTED_MESSAGE } from "../../frame/print-outcome.ts";
+import { type ActionEnd, createActionCommand, performAction, refuseIfChanged } from "../../frame/action.ts";
+import type { ActionOutcome, DrainResult, UndrainResult } from "../../frame/outcome.ts";
 import {
   checkPastRevision,
   QUEUE_COLLECTIONS,
@@ -44,7 +39,6 @@ export const drainTarget = createActionCommand<DrainFlags>(async (context) => {
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "runnings", "hosts", "workers"]);
   checkGroup(snapshot, target);
   const note = await findUnknownNameNote(context, snapshot, target);
-  if (note !== undefined) context.printMessage(note);
   const wall = context.clock.getWallTime();
   const before = findDrainsOfTarget(snapshot, target);
   const active = before.filter((drain) => !hasEnded(drain, wall));
@@ -85,46 +79,47 @@ interface DrainPlan {
   extent: DrainExtent;
 }
 
-/** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
+/** Applies a drain, and waits for an empty scope if `--wait` is given. */
 async function applyDrain(plan: DrainPlan): Promise<ActionOutcome<DrainResult>> {
-  const { context, snapshot, target, extent } = plan;
+  const { context, snapshot, target, note, active: before, extent } = plan;
   const { flags } = context;
+  const { holders } = extent;
   const seen = await readExpectedSnapshot(context, snapshot);
-  const moved = seen === undefined ? [] : describeScopeChanges(seen, snapshot, target);
-  if (moved.length > 0) return createDrainOutcome(plan, "changed", moved);
   const present = findSatisfyingDrain(plan);
   const wall = context.clock.getWallTime();
-  const preview = formatPreview(plan, present, wall);
-  if (flags["dry-run"])
-    return createDrainOutcome(plan, "dry-run", preview, {
-      drain: present,
-      messageKeys: formatPreview(plan, present, undefined),
-      repeat: formatRepeatCommand(plan),
-    });
-  if (present === undefined || flags.reset) {
-    const what = `Drain ${clean(describeDrainTarget(target))}`;
-    const question = flags.reset ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
-    if (!(await confirmAction(context, preview, question)))
-      return createDrainOutcome(plan, "declined", ["nothing was done"]);
-  }
-  const done = present === undefined ? await putPlannedDrain(plan) : { drain: present, receipt: undefined };
-  const { drain, receipt } = done;
-  if (receipt?.kind === "changed") return createDrainOutcome(plan, "changed", await readScopeChanges(plan));
-  const isNew = receipt !== undefined;
-  const outcome = isNew ? (plan.active.length > 0 ? "replaced" : "drained") : "standing";
-  const lines = isNew
-    ? [formatDrainWithEnd(drain), ...listReplaced(plan)]
-    : [`nothing to change: ${formatDrainWithEnd(drain)}`];
-  if (!flags.wait) {
-    // Other runs may have been granted between the preview and the drain.
-    const holders = isNew ? await readCurrentHolders(context, drain) : extent.holders;
-    return createDrainOutcome(plan, outcome, [...lines, describeHolders(holders)], { drain, holders });
-  }
-  for (const line of lines) context.printMessage(line);
-  const shown = findShownHolders(plan, seen, wall);
-  const emptied = await waitForDrain(context, { target, holders: extent.holders, shown, receipt });
-  const { kind, holders } = emptied;
-  return createDrainOutcome(plan, kind === "empty" ? outcome : kind, [emptied.line], { drain, holders });
+  const what = `Drain ${clean(describeDrainTarget(target))}`;
+  const endsHolders = flags.reset === true;
+  const question = endsHolders ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
+  return await performAction<DrainResult>(context, {
+    planned: {
+      kind: "drain",
+      revision: snapshot.revision,
+      target,
+      extent,
+      drain: flags["dry-run"] ? present : undefined,
+      before,
+      holders,
+      endsHolders,
+    },
+    compare: () => refuseIfChanged(seen === undefined ? [] : describeScopeChanges(seen, snapshot, target)),
+    listNotes: () => collectTexts([note]),
+    describe: (time) => formatPreview(plan, present, time),
+    question: present === undefined || endsHolders ? question : undefined,
+    write: () => writeDrain(plan, present),
+    wait: flags.wait
+      ? async (record, { outcome, result = {} }) => {
+          const shown = findShownHolders(plan, seen, wall);
+          const {
+            kind,
+            line,
+            holders: left,
+          } = await waitForDrain(context, { target, holders, shown, record });
+          const told = { messages: [line], result: { ...result, holders: left } };
+          return { outcome: kind === "empty" ? outcome : kind, ...told };
+        }
+      : undefined,
+    stays: `${describeDrainTarget(target)} stays drained`,
+  });
 }
 
 /** Finds an active drain that needs no change. */
@@ -133,6 +128,23 @@ function findSatisfyingDrain({ context: { flags }, active }: DrainPlan): Drain |
   if (keep) return active[0];
   if (length !== undefined) return undefined;
   return active.find(({ until, why }) => until === undefined && (reason === undefined || reason === why));
+}
+
+/** Writes the drain, unless there is one that needs no change. */
+async function writeDrain(plan: DrainPlan, present: Drain | undefined): Promise<ActionEnd<DrainResult>> {
+  const { context, active, extent } = plan;
+  const isNew = present === undefined;
+  const { drain, receipt } = isNew ? await putPlannedDrain(plan) : { drain: present, receipt: undefined };
+  if (receipt?.kind === "changed") return { outcome: "changed", messages: await readScopeChanges(plan) };
+  const outcome = isNew ? (active.length > 0 ? "replaced" : "drained") : "standing";
+  const lines = isNew
+    ? [formatDrainWithEnd(drain), ...listReplaced(plan)]
+    : [`nothing to change: ${formatDrainWithEnd(drain)}`];
+  if (context.flags.wait) return { outcome, messages: lines, result: { drain }, receipt };
+  // Other runs may have been granted between the preview and the drain.
+  const holders = isNew ? await readCurrentHolders(context, drain) : extent.holders;
+  const result = { drain, holders: holders ?? extent.holders };
+  return { outcome, messages: [...lines, describeHolders(holders)], result };
 }
 
 function putPlannedDrain(plan: DrainPlan): ReturnType<typeof putDrain> {
@@ -158,7 +170,7 @@ function listReplaced({ active }: DrainPlan): string[] {
 }
 
 /** @param wall  as in `formatDrainExtent` */
-function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: number | undefined): string[] {
+function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: WallTime | undefined): string[] {
   const { context, snapshot, target, extent } = plan;
   const others = findOtherDrains(snapshot, target, context.clock.getWallTime());
   return [
@@ -168,52 +180,10 @@ function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: number
   ];
 }
 
-function formatRepeatCommand({ context, snapshot, target }: DrainPlan): string {
-  const { scope, name } = target;
-  const { for: length, keep, wait, timeout, reset, reason } = context.flags;
-  const words = collectTexts([
-    "signalbox drain",
-    scope,
-    scope !== "all" && quoteShellWord(name),
-    length !== undefined && `--for ${formatDuration(length)}`,
-    keep && "--keep",
-    wait && "--wait",
-    timeout !== undefined && `--timeout ${formatDuration(timeout)}`,
-    reset && "--reset",
-    reason !== undefined && `--reason ${quoteShellWord(reason)}`,
-    `--expect-revision ${snapshot.revision} --yes`,
-  ]);
-  return words.join(" ");
-}
-
 /** Describes what other operators changed between the read and the write. */
 async function readScopeChanges({ context, snapshot, target }: DrainPlan): Promise<string[]> {
   const now = await readSnapshot(context, DECISIVE_COLLECTIONS);
-  const changes = describeScopeChanges(snapshot, now, target);
-  return changes.length > 0 ? changes : [REVERTED_MESSAGE];
-}
-
-function createDrainOutcome(
-  { context, snapshot, target, note, active, extent }: DrainPlan,
-  outcome: DrainResult["outcome"],
-  messages: readonly string[],
-  more: Partial<Pick<DrainResult, "drain"> & Pick<ActionOutcome, "messageKeys" | "repeat">> & {
-    holders?: readonly Claim[] | undefined;
-  } = {},
-): ActionOutcome<DrainResult> {
-  const { drain, holders = extent.holders, ...texts } = more;
-  const result: DrainResult = {
-    kind: "drain",
-    outcome,
-    revision: snapshot.revision,
-    target,
-    extent,
-    drain,
-    before: active,
-    holders,
-    endsHolders: context.flags.reset === true,
-  };
-  return createOutcome(context, result, { messages, notes: collectTexts([note]), ...texts });
+  return describeScopeChanges(snapshot, now, target);
 }
 
 /**
@@ -264,7 +234,7 @@ function describeGroupChanges(before: Snapshot, after: Snapshot): string[] {
 function findShownHolders(
   { context, snapshot, target }: DrainPlan,
   seen: Snapshot | undefined,
-  wall: number,
+  wall: WallTime,
 ): ReadonlySet<string> | undefined {
   const shown = seen ?? (context.flags.yes ? undefined : snapshot);
   return shown && new Set(computeDrainExtent(shown, target, wall).holders.map(({ run }) => run));
@@ -295,42 +265,36 @@ function describeHolders(holders: readonly Claim[] | undefined): string {
   return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before the drain may still be starting (--wait waits for all of them)`;
 }
 
-/** Previews what an undrain releases, asks for confirmation, and lifts the drain. */
+/** Lifts the drains of a target. */
 export const undrainTarget = createActionCommand(async (context): Promise<ActionOutcome<UndrainResult>> => {
   const target = parseDrainTarget(context.args);
-  const { flags } = context;
   const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
   const { revision } = snapshot;
   const wall = context.clock.getWallTime();
   const drains = findDrainsOfTarget(snapshot, target);
   const others = findOtherDrains(snapshot, target, wall);
   const waiters = computeDrainExtent(snapshot, target, wall).waiters.map(({ claim }) => claim);
-  const createUndrainOutcome = (outcome: UndrainResult["outcome"], messages: readonly string[]) => {
-    const result = { kind: "undrain", outcome, revision, target, drains, others, waiters } as const;
-    return createOutcome(context, result, { messages });
-  };
   const stopped = others.map((drain) => `but ${formatDrainWithEnd(drain)}`);
-  const moved = findChangedDrains(context, snapshot, drains);
-  if (moved.length > 0) return createUndrainOutcome("changed", moved);
-  if (drains.length === 0)
-    return createUndrainOutcome("nothing", [describeNotDrained(snapshot, target), ...stopped]);
   const queues =
     waiters.length === 0 ? "its queues are empty" : `its queues continue: ${formatClaimOwners(waiters)}`;
   const resumed = stopped.length > 0 ? stopped : [queues];
-  const preview = [...drains.map((drain) => `lifts ${formatDrainWithEnd(drain)}`), ...resumed];
-  if (flags["dry-run"]) return createUndrainOutcome("dry-run", preview);
-  if (!(await confirmAction(context, preview, `Undrain ${clean(describeDrainTarget(target))}?`)))
-    return createUndrainOutcome("declined", ["nothing was done"]);
-  const receipt = await liftDrains(context, { target, drains, seen: revision, reason: flags.reason });
-  if (receipt?.kind === "changed") {
-    const now = await readSnapshot(context, ["drains"]);
-    const changes = describeDrainChanges(drains, findDrainsOfTarget(now, target));
-    return createUndrainOutcome("changed", changes.length > 0 ? changes : [REVERTED_MESSAGE]);
-  }
-  return createUndrainOutcome("lifted", [
-    ...drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`),
-    ...resumed,
-  ]);
+  return await performAction<UndrainResult>(context, {
+    planned: { kind: "undrain", revision, target, drains, others, waiters },
+    compare: () => refuseIfChanged(findChangedDrains(context, snapshot, drains)),
+    nothing: drains.length === 0 ? [describeNotDrained(snapshot, target), ...stopped] : undefined,
+    describe: () => [...drains.map((drain) => `lifts: ${formatDrainWithEnd(drain)}`), ...resumed],
+    question: `Undrain ${clean(describeDrainTarget(target))}?`,
+    write: async () => {
+      const { reason } = context.flags;
+      const receipt = await liftDrains(context, { target, drains, seen: revision, reason });
+      if (receipt?.kind !== "changed") {
+        const lifted = drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`);
+        return { outcome: "lifted", messages: [...lifted, ...resumed] };
+      }
+      const now = findDrainsOfTarget(await readSnapshot(context, ["drains"]), target);
+      return { outcome: "changed", messages: describeDrainChanges(drains, now) };
+    },
+  });
 });
 
 /** Finds drains that changed since the expected revision. Runs that came or left do not count. */

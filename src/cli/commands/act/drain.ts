@@ -36,7 +36,7 @@ export const drain = declareRowCommand({
     "A run in a drained scope gives" +
       " up (75). With `run --wait` it waits until the drain ends, and keeps its position if the drain stops every queue it is in.",
     "If the target is drained already, nothing changes, unless the end or the reason differ: then the drain is replaced." +
-      " If another operator changes the drain meanwhile, nothing is done (exit 75).",
+      " If another operator changes the drain meanwhile, nothing is changed (exit 75).",
     "With --wait the command returns when nothing in the scope is held any more (a ticket in grace does not count), or when the" +
       " drain was lifted meanwhile (exit 75). It keeps waiting while etcd is unreachable. Ctrl+C ends the wait, not the drain.",
   ],
@@ -64,7 +64,7 @@ const undrain = declareRowCommand({
   brief: "lift a drain; queues continue in their order",
   about: [
     "Lifts the drain of exactly this target, and lists other drains that still stop it. `undrain all` lifts only the drain of" +
-      " everything. If another operator changes the drain meanwhile, nothing is done (exit 75).",
+      " everything. If another operator changes the drain meanwhile, nothing is changed (exit 75).",
     "With --expect-revision, a drain that was created or changed after that revision is not lifted. So a script can lift only its own" +
       " drain (`drain --json` prints its revision).",
   ],

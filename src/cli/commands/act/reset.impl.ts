@@ -1,3 +1,4 @@
+import { addMs, subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
@@ -8,7 +9,6 @@ import type { QueueKind } from "../../../core/protocol/keys.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { describeVanished, type QueueEntry } from "../../../core/protocol/ticket.ts";
 import type { Compare } from "../../../core/protocol/txn.ts";
-import { type ActionResult, updateAuditOutcome } from "../../../site/operate/operator-action.ts";
 import {
   canRequestReset,
   type DepartureEvent,
@@ -19,6 +19,7 @@ import {
 import {
   buildClaims,
   describeQueueChanges,
+  findClaim,
   findResetTargets,
   formatTicketOwner,
 } from "../../../site/state/claims.ts";
@@ -30,13 +31,13 @@ import {
 } from "../../../site/state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../../site/state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
+import { type ActionEnd, createActionCommand, performAction, refuseIfChanged } from "../../frame/action.ts";
 import {
   type ActionOutcome,
-  createOutcome,
   type EvictionResult,
+  NOTHING_CHANGED,
   type RunnerRecord,
 } from "../../frame/outcome.ts";
-import { confirmAction, createActionCommand, REVERTED_MESSAGE } from "../../frame/print-outcome.ts";
 import {
   findOnlyClaim,
   QUEUE_COLLECTIONS,
@@ -44,25 +45,30 @@ import {
   readSnapshot,
   readSnapshotAt,
 } from "../../frame/read-snapshot.ts";
-import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { toRunnersJson } from "../see/show-json.ts";
 import type { ResetFlags } from "./reset.ts";
 
 export const resetTarget = createActionCommand<ResetFlags>(async (context) => {
   const [kind, name = ""] = context.args;
-  if (kind !== "run") return await resetQueue(context, kind === "resource" ? "resource" : "lock", name);
-  if (context.flags.run !== undefined)
-    throw new UsageError("--run chooses a run of a lock or a resource; leave it out with: reset run");
-  return await resetRun(context, name);
+  const { run, force } = context.flags;
+  if (run !== undefined && (kind === "run" || !force))
+    throw new UsageError(
+      `--run deletes the ticket of one run with --force; to end a run: signalbox reset run ${quoteShellWord(run)}`,
+    );
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  if (kind === "run") return await resetRun(context, snapshot, name);
+  return await resetQueue(context, snapshot, kind === "resource" ? "resource" : "lock", name);
 });
 
+/** Ends the runs that hold a lock or a resource. */
 async function resetQueue(
   context: CommandContext<ResetFlags>,
+  snapshot: Snapshot,
   kind: QueueKind,
   word: string,
 ): Promise<ActionOutcome<EvictionResult>> {
   const name = validateName(kind, word);
-  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const wanted = context.flags.run;
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
   return await evict(context, {
@@ -70,7 +76,6 @@ async function resetQueue(
     snapshot,
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
     queues: [{ kind, name }],
-    words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
     nothing: describeNothingHeld(snapshot, kind, name, run),
   });
 }
@@ -103,22 +108,16 @@ function describeNothingHeld(
 /** Ends a run: all its tickets are asked for, whether they hold or wait. */
 async function resetRun(
   context: CommandContext<ResetFlags>,
+  snapshot: Snapshot,
   word: string,
 ): Promise<ActionOutcome<EvictionResult>> {
-  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));
-  const stands = claim?.entries ?? [];
+  const run = claim?.run ?? word;
   const outcome = await evict(context, {
-    target: `run ${claim?.run ?? word}`,
+    target: `run ${run}`,
     snapshot,
-    findEntries: (seen) =>
-      (claim &&
-        buildClaims(seen)
-          .get(claim.run)
-          ?.entries.map(({ entry }) => entry)) ??
-      [],
-    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
-    words: `signalbox reset run ${claim?.run ?? word}`,
+    findEntries: (seen) => findClaim(seen, run)?.entries.map(({ entry }) => entry) ?? [],
+    queues: (claim?.entries ?? []).map(({ queue: { kind, name } }) => ({ kind, name })),
     nothing: `no run ${quoteText(word)} holds or waits for anything`,
   });
   const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
@@ -134,8 +133,6 @@ interface EvictionDraft {
   /** As in the audit: `lock invoices`. */
   target: string;
   snapshot: Snapshot;
-  /** The command to repeat this, without flags. */
-  words: string;
   /** The message if there are no tickets. */
   nothing: string;
 }
@@ -144,52 +141,41 @@ interface EvictionPlan extends EvictionDraft {
   context: CommandContext<ResetFlags>;
   entries: readonly QueueEntry[];
   preview: EvictionPreview;
-  /** The state of the runners that were checked. */
-  runners: readonly RunnerRecord[];
 }
 
 /** Largest number of runners whose state a preview shows. */
 const MOST_RUNNERS = 8;
 
-/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
+/** Ends the runs of some tickets, and waits until they are gone. */
 async function evict(
   context: CommandContext<ResetFlags>,
   draft: EvictionDraft,
 ): Promise<ActionOutcome<EvictionResult>> {
-  const { flags, printMessage } = context;
+  const { flags } = context;
   const { snapshot, target } = draft;
   const entries = draft.findEntries(snapshot);
-  const wall = context.clock.getWallTime();
-  const preview = previewEviction(snapshot, new Set(entries.map(({ run }) => run)), wall);
-  const unseen: EvictionPlan = { ...draft, context, entries, preview, runners: [] };
-  const moved = await describeChangesSince(unseen);
-  if (moved.length > 0) return createEvictionOutcome(unseen, "changed", moved);
-  if (entries.length === 0) return createEvictionOutcome(unseen, "nothing", [draft.nothing]);
-  checkReadable(unseen);
-  const { runners, states } = await readRunners(unseen);
-  const plan = { ...unseen, runners };
-  const lines = [...formatEvictionPreview(preview, wall), ...states.map(({ text }) => text)];
-  if (flags["dry-run"])
-    return createEvictionOutcome(plan, "dry-run", lines, {
-      messageKeys: [...formatEvictionPreview(preview, undefined), ...states.map(({ key }) => key)],
-      repeat: `${draft.words}${flags.force ? " --force" : ""} --expect-revision ${snapshot.revision} --yes`,
-    });
+  const runs = new Set(entries.map(({ run }) => run));
+  const preview = previewEviction(snapshot, runs, context.clock.getWallTime());
+  const plan: EvictionPlan = { ...draft, context, entries, preview };
+  const { runners, states } = await readRunners(plan);
   const risk = flags.force ? ", at the risk that two commands run at once," : "";
-  if (!(await confirmAction(context, lines, `Reset${risk} ${clean(target)}?`)))
-    return createEvictionOutcome(plan, "declined", ["nothing was done"]);
-  const receipt = await putEviction(plan);
-  if (receipt?.kind === "changed")
-    return createEvictionOutcome(plan, "changed", await readCurrentChanges(plan));
-  const { names, isOne } = describeOwners(entries);
-  if (flags["no-wait"])
-    return createEvictionOutcome(plan, "asked", [`${names} ${isOne ? "was" : "were"} asked to end`]);
-  if (!flags.force) printMessage(`asked ${names} to end, waiting for the end`);
-  try {
-    return await waitForEnd(plan, receipt);
-  } catch (error) {
-    if (error instanceof InterruptedError) printMessage("no longer waiting; the request stays in effect");
-    throw error;
-  }
+  return await performAction<EvictionResult>(context, {
+    planned: { kind: "eviction", revision: snapshot.revision, target, preview, runners },
+    compare: async () => {
+      const refusal = refuseIfChanged(await describeChangesSince(plan));
+      if (refusal === undefined) checkReadable(plan);
+      return refusal;
+    },
+    nothing: entries.length === 0 ? [draft.nothing] : undefined,
+    describe: (wall) => [
+      ...formatEvictionPreview(preview, wall),
+      ...states.map(({ text, key }) => (wall === undefined ? key : text)),
+    ],
+    question: `Reset${risk} ${clean(target)}?`,
+    write: () => putEviction(plan),
+    wait: flags["no-wait"] ? undefined : (record) => waitForEnd(plan, record),
+    stays: "the request stays in effect",
+  });
 }
 
 /** Reads the state of the runners to end: a runner that is gone answers no request. */
@@ -214,53 +200,60 @@ function checkReadable({ context, entries }: EvictionPlan): void {
   throw new SignalboxError(
     EXIT.undone,
     vanished === undefined
-      ? `nothing was done: the ticket ${key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`
-      : `nothing was done: run ${run} cannot be asked to end: ${describeVanished(vanished)}; --force frees it now`,
+      ? `${NOTHING_CHANGED}: the ticket ${key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`
+      : `${NOTHING_CHANGED}: run ${run} cannot be asked to end: ${describeVanished(vanished)}; --force frees it now`,
   );
 }
 
-function putEviction(plan: EvictionPlan): Promise<ActionResult | undefined> {
+async function putEviction(plan: EvictionPlan): Promise<ActionEnd<EvictionResult>> {
   const { context, target, entries, snapshot } = plan;
   const { force, reason } = context.flags;
-  const seen = { seen: snapshot.revision, compare: buildNextGuards(plan) };
-  return (force ? removeTickets : requestResets)(context, {
+  const receipt = await (force ? removeTickets : requestResets)(context, {
     action: "reset",
     target,
     entries,
     reason,
-    ...seen,
+    seen: snapshot.revision,
+    compare: buildNextGuards(plan),
   });
+  if (receipt?.kind === "changed") return { outcome: "changed", messages: await readCurrentChanges(plan) };
+  const names = formatOwners(entries);
+  const told = force ? `removed the tickets of ${names}` : `asked ${names} to end`;
+  return { outcome: "asked", messages: [told], receipt };
 }
 
 /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
 async function waitForEnd(
   plan: EvictionPlan,
-  receipt: ActionResult | undefined,
-): Promise<ActionOutcome<EvictionResult>> {
+  record: (outcome: string) => Promise<void>,
+): Promise<ActionEnd<EvictionResult>> {
   const { context, entries } = plan;
   const { clock, signal } = context;
   const { force, timeout } = context.flags;
   const start = clock.now();
-  const deadline = timeout === undefined ? undefined : start + timeout;
+  const deadline = timeout === undefined ? undefined : addMs(start, timeout);
   const onEvent = (news: DepartureEvent) => reportNews(context, news);
   const left = (await waitUntilGone(context, entries, { signal, deadline, onEvent })).length;
-  const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const took = formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
   const ended = force ? "removed by force" : `ended after ${took}`;
-  if (receipt?.kind === "done")
-    await updateAuditOutcome(context, receipt.record, left > 0 ? `${left} not ended after ${took}` : ended);
+  await record(left > 0 ? `${left} not ended after ${took}` : ended);
   if (left > 0)
-    return createEvictionOutcome(plan, "timeout", [
-      `${left} of ${entries.length} tickets are left after ${took}; the request stays in effect`,
-      "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
-      ...(entries.some(({ ticket }) => ticket?.call !== undefined)
-        ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
-        : []),
-    ]);
-  const { names, isOne } = describeOwners(entries);
-  return createEvictionOutcome(plan, "done", [
-    `${names} ${isOne ? "has" : "have"} ended, after ${took}`,
-    ...(await readSuccessors(plan)),
-  ]);
+    return {
+      outcome: "timeout",
+      messages: [
+        `${left} of ${entries.length} tickets are left after ${took}; the request stays in effect`,
+        "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
+        ...(entries.some(({ ticket }) => ticket?.call !== undefined)
+          ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
+          : []),
+      ],
+    };
+  const names = formatOwners(entries);
+  const isOne = new Set(entries.map(formatTicketOwner)).size === 1;
+  const told = force
+    ? `the tickets of ${names} are gone`
+    : `${names} ${isOne ? "has" : "have"} ended, after ${took}`;
+  return { outcome: "done", messages: [told, ...(await readSuccessors(plan))] };
 }
 
 /** Describes the current holder of each freed queue. A grant takes some milliseconds. */
@@ -281,20 +274,9 @@ function reportNews({ printMessage }: CommandContext, news: DepartureEvent): voi
   if (news.kind === "left" && news.remaining > 0) printMessage(`${news.remaining} still to end`);
 }
 
-function createEvictionOutcome(
-  { context, snapshot: { revision }, target, preview, runners }: EvictionPlan,
-  outcome: EvictionResult["outcome"],
-  messages: readonly string[],
-  texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
-): ActionOutcome<EvictionResult> {
-  const result = { kind: "eviction", outcome, revision, target, preview, runners } as const;
-  return createOutcome(context, result, { messages, ...texts });
-}
-
 /** Names the runs to end: at most three. */
-function describeOwners(entries: readonly QueueEntry[]): { names: string; isOne: boolean } {
-  const owners = [...new Set(entries.map(formatTicketOwner))];
-  return { names: formatShortList(owners, 3), isOne: owners.length === 1 };
+function formatOwners(entries: readonly QueueEntry[]): string {
+  return formatShortList([...new Set(entries.map(formatTicketOwner))], 3);
 }
 
 /**
@@ -318,8 +300,7 @@ async function describeChangesSince(plan: EvictionPlan): Promise<readonly string
 /** Describes what other operators changed between the read and the write. @throws StoreError */
 async function readCurrentChanges(plan: EvictionPlan): Promise<readonly string[]> {
   const now = await readSnapshot(plan.context, QUEUE_COLLECTIONS);
-  const { atStake } = computeEvictionChanges(plan, plan.snapshot, now);
-  return atStake.length > 0 ? atStake : [REVERTED_MESSAGE];
+  return computeEvictionChanges(plan, plan.snapshot, now).atStake;
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
@@ -365,7 +346,7 @@ function describeNextChanges(
   before: Snapshot,
   ends: readonly QueueEntry[],
   after: Snapshot,
-  wall: number,
+  wall: WallTime,
 ): string[] {
   const shown = findNextEntries(ended, before, wall);
   if (shown.length === 0) return [];
@@ -379,7 +360,7 @@ function describeNextChanges(
 }
 
 /** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
-function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: number): QueueEntry[] {
+function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: WallTime): QueueEntry[] {
   const runs = new Set(ended.map(({ run }) => run));
   const { next } = previewEviction(snapshot, runs, wall);
   return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);

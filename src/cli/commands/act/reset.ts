@@ -4,7 +4,7 @@ import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 const RESET_FLAGS = declareFlags({
   "--run RUN": {
     names: "run",
-    help: "of a lock or a resource, only this run (its id, the beginning of its id, or HOST:PID)",
+    help: "with --force: of a lock or a resource, only the ticket of this run (its id, the beginning of its id, or HOST:PID)",
   },
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
@@ -31,9 +31,10 @@ export const reset = declareRowCommand({
       " waits until the command has ended: only then can the next run start. If the runner is frozen or gone, its guardian ends the" +
       " command, or the claim is lost when the session expires; the command waits for that too.",
     "`reset run` does so for one run, whatever it holds. A run that only waits leaves all its queues, and exits with 75. If there is no such" +
-      " run, nothing is done (exit 1).",
+      " run, nothing is changed (exit 1).",
     "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
-      " done (exit 75), and the changes are printed. Other runs may come and go.",
+      " changed (exit 75), and the changes are printed. Other runs may come and go. With --yes alone nothing was shown, so `reset run` also" +
+      " ends a run that waited when you looked and has started its command since; with --expect-revision (`ls runs --json` prints it) it does not.",
   ],
   args: {
     KIND: { choices: ["lock", "resource", "run"], help: "lock, resource or run" },
@@ -47,11 +48,11 @@ export const reset = declareRowCommand({
     "signalbox reset lock invoices":
       "show which run would end and which is next, ask, and wait until it has ended",
     "signalbox reset lock invoices --dry-run": "only show it",
-    "signalbox reset resource db --run web1.example.com:3121 --yes --reason 'stuck in a query'":
-      "in a script",
+    "signalbox reset run web1.example.com:3121 --yes --reason 'stuck in a query'": "in a script",
     "signalbox reset run 7c3f --yes": "the run whose id begins with 7c3f, which holds or waits",
     "signalbox reset lock invoices --force --yes":
       "the runner's host is gone; do not wait until its session expires",
+    "signalbox reset resource db --run 7c3f --force --yes": "the same of one run among several",
   },
   load: async () => (await import("./reset.impl.ts")).resetTarget,
 });

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
@@ -80,7 +81,7 @@ async function readSelected(
 }
 
 /** Whether a schedule is to run by itself, and again. One that has paused itself after failures is. */
-function isCheckable(definition: Definition, wall: number): boolean {
+function isCheckable(definition: Definition, wall: WallTime): boolean {
   const { cron, removeAfter, end = wall } = definition;
   const { kind } = parsePlan(cron);
   const isOver = kind === "boot" && end < wall;
@@ -107,7 +108,7 @@ function isUnbounded(definition: Definition | undefined): boolean {
 function findDeviation(
   { schedules, executions, outcomes }: Snapshot,
   { name, host }: RecentRuns,
-  wall: number,
+  wall: WallTime,
 ): RecentRuns["deviation"] {
   const definition = schedules.get(name)?.value;
   if (definition === undefined) return undefined;
@@ -125,8 +126,8 @@ function findDeviation(
   return { isRunning: false, detail: `its last run took ${took} (${last.deviation})${expected}` };
 }
 
-/** Lists the runs of a schedule; if it runs on every host, those of each host. @param wall  ms since the epoch */
-function listScheduleRuns(snapshot: Snapshot, name: string, wall: number): RecentRuns[] {
+/** Lists the runs of a schedule; if it runs on every host, those of each host. */
+function listScheduleRuns(snapshot: Snapshot, name: string, wall: WallTime): RecentRuns[] {
   const [kept, due] = [snapshot.schedules.get(name), snapshot.dues.get(name)];
   const fault = kept && findStoredFault(kept, due);
   if (fault !== undefined) return [{ kind: "schedule", name, fault, runs: [], runningSince: undefined }];
@@ -237,7 +238,7 @@ function createRecentRunsCommand<F extends CheckLockFlags>(
 function toReport(
   { within = DEFAULT_WITHIN_MS }: CheckLockFlags,
   { jobs, revision }: RecentJobs,
-  wall: number,
+  wall: WallTime,
 ): CheckReport {
   const limit = { within, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));

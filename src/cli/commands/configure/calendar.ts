@@ -86,7 +86,7 @@ const calendarDelete = declareCommand({
   id: "calendar delete",
   topic: "Schedule",
   brief: "delete a calendar that no schedule uses",
-  about: ["If a schedule uses it, nothing is done (exit 64)."],
+  about: ["If a schedule uses it, nothing is changed (exit 64)."],
   args: { NAME },
   flags: ACTION_FLAGS,
   examples: { "signalbox calendar delete holidays --yes": "in a script" },

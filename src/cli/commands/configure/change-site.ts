@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import { evaluateUnits } from "../../../core/fleet/arithmetic.ts";
 import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../../core/fleet/configuration.ts";
@@ -35,8 +36,8 @@ import {
 } from "../../../site/state/impact.ts";
 import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
-import { type ActionOutcome, createOutcome, type SiteResult } from "../../frame/outcome.ts";
-import { confirmAction } from "../../frame/print-outcome.ts";
+import { type ActionEnd, performAction } from "../../frame/action.ts";
+import type { ActionOutcome, SiteResult } from "../../frame/outcome.ts";
 import {
   QUEUE_COLLECTIONS,
   readAtRevision,
@@ -131,34 +132,29 @@ interface PreparedSite {
   hits: string;
 }
 
-/** Largest number of notes that are printed; further ones are only counted. */
-const MAX_PRINTED_NOTES = 20;
-
 /** Previews what a document changes, asks for confirmation and applies it. @param read  the site; default: it is read */
 export async function changeSite(
   context: ActionContext,
   draft: SiteDraft,
   read?: SiteRead,
 ): Promise<ActionOutcome<SiteResult>> {
-  const { flags } = context;
   const current = prepareSite(context, draft, read ?? (await readSite(context, draft.kinds)));
-  const seen = await prepareSeen(current);
-  if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
-    return await refuseChange({ ...seen, since: seen.read.revision }, current);
-  const notes = await listNotes(current);
-  if (isEmptyPlan(current.plan)) return createSiteOutcome("nothing", current, [draft.nothing], { notes });
-  const lines = listLines(current, context.clock.getWallTime());
-  const counts = draft.terms.isSingle ? [] : [formatSiteCounts(current.plan)];
-  if (flags["dry-run"])
-    return createSiteOutcome("dry-run", current, [...lines, ...counts], {
-      notes,
-      messageKeys: [...listLines(current, undefined), ...counts],
-      repeat: `--expect-revision ${current.read.revision} --yes`,
-    });
-  const isAsked = needsConfirmation(current) && !flags.yes;
-  if (isAsked && !(await confirmAction(context, lines, formatQuestion(current))))
-    return createSiteOutcome("declined", current, ["nothing was changed"], { notes });
-  return await applyPlan(current, isAsked ? undefined : lines, notes);
+  return await performAction<SiteResult>(context, {
+    planned: toSiteResult(current),
+    compare: async () => {
+      const seen = await prepareSeen(current);
+      const isSame =
+        seen === undefined || isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan));
+      return isSame ? undefined : await refuseChange({ ...seen, since: seen.read.revision }, current);
+    },
+    listNotes: () => listNotes(current),
+    nothing: isEmptyPlan(current.plan) ? [draft.nothing] : undefined,
+    describe: (wall) => listLines(current, wall),
+    sum: draft.terms.isSingle ? undefined : formatSiteCounts(current.plan),
+    question: needsConfirmation(current) ? formatQuestion(current) : undefined,
+    repeat: draft.opened && "--yes",
+    write: (isAsked) => applyPlan(current, isAsked),
+  });
 }
 
 function needsConfirmation({ draft, plan: { config, calendars, schedules }, impact }: PreparedSite): boolean {
@@ -191,12 +187,8 @@ async function prepareSeen({ context, draft, read }: PreparedSite): Promise<Prep
   return prepareSite(context, draft, then);
 }
 
-/** @param lines  the changes, if the user was not asked */
-async function applyPlan(
-  shown: PreparedSite,
-  lines: readonly string[] | undefined,
-  notes: readonly string[],
-): Promise<ActionOutcome<SiteResult>> {
+/** @param isAsked  whether the user was asked, and so has seen the changes */
+async function applyPlan(shown: PreparedSite, isAsked: boolean): Promise<ActionEnd<SiteResult>> {
   const { context, draft } = shown;
   let fresh = shown;
   let left: { plan: SitePlan; since: bigint } = { plan: shown.plan, since: shown.read.revision };
@@ -221,11 +213,9 @@ async function applyPlan(
     if (end.kind === "changed") return await refuseChange({ ...shown, ...left }, fresh);
     const { revision } = end;
     const told =
-      draft.terms.isSingle && lines !== undefined
-        ? listChanges(shown)
-        : [`done: ${formatSiteCounts(shown.plan)}`];
+      draft.terms.isSingle && !isAsked ? listChanges(shown) : [`done: ${formatSiteCounts(shown.plan)}`];
     const messages = shown.hits === "" ? told : [...told, `this ${shown.hits}`];
-    return createSiteOutcome("done", { ...shown, read: { ...shown.read, revision } }, messages, { notes });
+    return { outcome: "done", messages, result: { revision } };
   } catch (error) {
     if (left.plan !== shown.plan)
       context.printMessage(
@@ -254,8 +244,8 @@ function formatAuditOutcome(part: PreparedSite): string {
 async function refuseChange(
   { context, draft, plan, read, since }: PreparedSite & { since: bigint },
   fresh: PreparedSite,
-): Promise<ActionOutcome<SiteResult>> {
-  const { opened, target, terms } = draft;
+): Promise<ActionEnd<SiteResult>> {
+  const { target, terms } = draft;
   const hasConfig = plan.config.length + fresh.plan.config.length > 0;
   // Groups and resources that must not have changed.
   const isInScope = (kind: string, name: string) => !terms.isSingle || target === `${kind} ${name}`;
@@ -267,48 +257,43 @@ async function refuseChange(
       (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
     ),
   ];
-  const undone =
-    since > read.revision ? `these were not done: ${formatSiteCounts(plan)}` : "nothing was done";
-  const what = terms.isSingle ? "the configuration" : "the site";
-  const when = opened === undefined ? "has changed" : "has changed since it was opened";
   const nothing = { ...fresh, plan: { ...fresh.plan, config: [], calendars: [], schedules: [] } };
-  return createSiteOutcome("changed", nothing, lines, { heading: `${undone}, because ${what} ${when}:` });
+  return {
+    outcome: "changed",
+    messages: lines,
+    result: toSiteResult(nothing),
+    ...(since > read.revision && { undone: `these were not done: ${formatSiteCounts(plan)}` }),
+  };
 }
 
-/** Lists and prints the notes. */
+/** Lists the notes. */
 async function listNotes({ context, draft, plan, impact }: PreparedSite): Promise<string[]> {
   const kept = formatOwnedCounts(listKeptOfOthers(plan.stored, draft.document, draft.terms));
   const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
   const found = await listChangeNotes(context, plan.schedules, new Set(added));
-  const notes = [
+  return [
     ...(draft.notes ?? []),
     ...(kept === "" ? [] : [`not deleted, because it has an owner: ${kept}; to delete it too: --prune=all`]),
     ...impact.notes,
     ...found,
   ];
-  for (const note of notes.slice(0, MAX_PRINTED_NOTES)) context.printMessage(`note: ${note}`);
-  if (notes.length > MAX_PRINTED_NOTES)
-    context.printMessage(`note: and ${notes.length - MAX_PRINTED_NOTES} more notes; --json prints all`);
-  return notes;
 }
 
-function createSiteOutcome(
-  outcome: SiteResult["outcome"],
-  { context, draft, plan, read: { revision }, impact: { affected } }: PreparedSite,
-  messages: readonly string[],
-  texts: Partial<Pick<ActionOutcome, "notes" | "messageKeys" | "repeat" | "heading">> = {},
-): ActionOutcome<SiteResult> {
+function toSiteResult({
+  draft,
+  plan,
+  read: { revision },
+  impact: { affected },
+}: PreparedSite): Omit<SiteResult, "outcome"> {
   const { action, target, kinds } = draft;
   const { config, calendars } = plan;
   const hasSchedules = kinds.has("calendars") || kinds.has("schedules");
   const schedules = hasSchedules ? plan.schedules.map(toScheduleChange) : undefined;
-  const kind = "site" as const;
-  const result = { kind, outcome, revision, action, target, config, calendars, schedules, affected };
-  return createOutcome(context, result, { messages, ...texts });
+  return { kind: "site", revision, action, target, config, calendars, schedules, affected };
 }
 
 /** Lists what is changed and what that affects, for people. @param wall  as in `formatAffectedRuns` */
-function listLines(prepared: PreparedSite, wall: number | undefined): string[] {
+function listLines(prepared: PreparedSite, wall: WallTime | undefined): string[] {
   return [
     ...listChanges(prepared),
     ...listDeletedOwners(prepared),

@@ -4,8 +4,8 @@ import { normalizeMembers } from "../../../core/fleet/configuration.ts";
 import { createUnknownGroupError } from "../../../core/fleet/groups.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
+import { createActionCommand } from "../../frame/action.ts";
 import type { ActionImplementation } from "../../frame/command.ts";
-import { createActionCommand } from "../../frame/print-outcome.ts";
 import { changeConfigEntry, readSite } from "./change-site.ts";
 
 /** A group, and the complete configuration. */

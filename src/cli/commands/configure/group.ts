@@ -7,7 +7,7 @@ const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and gro
 const GUARDED =
   "The changes are printed. If a change ends a running command (its host leaves the group of its -g), removes a run from its" +
   " queues, or deletes something, the command asks first; use --yes in scripts. If another operator changes the group meanwhile," +
-  " nothing is done (exit 75), and the changes are printed. If the group is up to date, nothing is written.";
+  " nothing is changed (exit 75), and the changes are printed. If the group is up to date, nothing is written.";
 
 const groupSet = declareCommand({
   id: "group set",

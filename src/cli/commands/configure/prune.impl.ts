@@ -1,11 +1,16 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { getTicketKey } from "../../../core/protocol/ticket.ts";
-import { type PruneCandidates, prune, readPruneCandidates } from "../../../site/operate/prune.ts";
+import {
+  PRUNE_TARGET,
+  type PruneCandidates,
+  prune,
+  readPruneCandidates,
+} from "../../../site/operate/prune.ts";
 import { waitUntilGone } from "../../../site/operate/reset.ts";
 import { getRetentionLimits } from "../../../site/operate/retention.ts";
-import { createOutcome, type PruneResult } from "../../frame/outcome.ts";
-import { confirmAction, createActionCommand, PRUNE_ENDS } from "../../frame/print-outcome.ts";
+import { createActionCommand, performAction } from "../../frame/action.ts";
+import type { PruneResult } from "../../frame/outcome.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
@@ -20,17 +25,21 @@ export const { execute, perform } = createActionCommand<PruneFlags>(async (conte
   const limits = expired && getRetentionLimits(context.settings);
   const cutoffs = { audit: computeCutoff(audit), hosts: computeCutoff(hosts), expired: limits };
   const found = await readPruneCandidates(context, cutoffs, isVanishedWanted);
-  const reportOutcome = (outcome: PruneResult["outcome"]) =>
-    createOutcome(context, toResult(found, outcome), {
-      messages: [`${describeLitter(found)}: ${PRUNE_ENDS[outcome]}`],
-    });
-  if (countCandidates(found) === 0) return reportOutcome("nothing");
-  if (context.flags["dry-run"]) return reportOutcome("dry-run");
-  const isConfirmed = await confirmAction(context, [], `Forget ${clean(describeLitter(found))}?`);
-  if (!isConfirmed) return reportOutcome("declined");
-  await waitForCommands(context, found);
-  const { kind } = await prune(context, found, reason);
-  return reportOutcome(kind);
+  const litter = describeLitter(found);
+  return await performAction<PruneResult>(context, {
+    planned: toResult(found),
+    nothing: countCandidates(found) === 0 ? [`${litter}: nothing to do`] : undefined,
+    describe: () => [],
+    sum: `${litter}: would be forgotten`,
+    question: `Forget ${clean(litter)}?`,
+    repeat: "--yes",
+    write: async () => {
+      await waitForCommands(context, found);
+      const { kind: outcome } = await prune(context, found, reason);
+      const told = outcome === "done" ? `${litter}: forgotten` : "a host was seen, or a run removed a mark";
+      return { outcome, messages: [told] };
+    },
+  });
 });
 
 /** Waits until the command of a vanished ticket cannot be alive: at most the longest time to live. */
@@ -60,15 +69,19 @@ function describeLitter({ audit, hosts, vanished, expired }: PruneCandidates): s
   return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}${tickets}${records}`;
 }
 
-function toResult(found: PruneCandidates, outcome: PruneResult["outcome"]): PruneResult {
-  const { revision, audit, hosts, vanished, expired } = found;
-  const names = hosts.map(({ record }) => record.fqdn);
+function toResult({
+  revision,
+  audit,
+  hosts,
+  vanished,
+  expired,
+}: PruneCandidates): Omit<PruneResult, "outcome"> {
   return {
     kind: "prune",
-    outcome,
     revision,
+    target: PRUNE_TARGET,
     audit: audit.count,
-    hosts: names,
+    hosts: hosts.map(({ record }) => record.fqdn),
     vanished: vanished.map(({ run }) => run),
     expired: expired.length,
   };

@@ -33,7 +33,7 @@ const resourceSet = declareCommand({
       " (--lease db=2:10). A name or total with macros serves every host: FQDN_mem with the total MEMMB.",
     "Fields that are not given stay unchanged. A smaller total does not end running commands: nothing is granted until" +
       " enough units are free. Waiting runs that ask for more units than the total, or state another total, exit with 78; if there" +
-      " are any, the command asks first; use --yes in scripts. If another operator changes the resource meanwhile, nothing is done" +
+      " are any, the command asks first; use --yes in scripts. If another operator changes the resource meanwhile, nothing is changed" +
       " (exit 75).",
   ],
   args: {

@@ -7,6 +7,7 @@ import { SITE_KINDS, type SiteKind } from "../../../core/fleet/configuration.ts"
 import { validateName } from "../../../core/protocol/names.ts";
 import type { SiteDocument, SiteTerms } from "../../../site/operate/site.ts";
 import { listMalformedConfig } from "../../../site/state/configuration.ts";
+import { createActionCommand, createDiffCommand } from "../../frame/action.ts";
 import {
   formatDocumentName,
   formatFaultLines,
@@ -15,9 +16,8 @@ import {
 } from "../../frame/documents.ts";
 import { editText, ignoreCtrlC } from "../../frame/editor.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
-import { createActionCommand, printOutcome } from "../../frame/print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";
-import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";
 import {
   CONFIG_COLLECTIONS,
@@ -40,7 +40,10 @@ import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 /** What the commands here change, and the message if there is nothing to change. */
 const SITE_TARGET = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
 
-export const applySiteFile = createActionCommand<ApplySiteFlags>(async (context) => {
+export const applySiteFile = createActionCommand<ApplySiteFlags>(applyFile);
+export const diffSite = createDiffCommand<DiffSiteFlags>(applyFile);
+
+async function applyFile(context: CommandContext<Partial<ApplySiteFlags>>): Promise<ActionOutcome> {
   const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return input.faults;
@@ -50,19 +53,7 @@ export const applySiteFile = createActionCommand<ApplySiteFlags>(async (context)
     ...input,
     terms: readTerms(context.flags),
   });
-});
-
-export const diffSite = createStoreCommand<DiffSiteFlags>(async (context) => {
-  const [file = "-"] = context.args;
-  const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
-  if ("faults" in input) return printOutcome(input.faults, context);
-  const { repeat: _, ...outcome } = await changeSite(
-    { ...context, flags: { ...context.flags, "dry-run": true } },
-    { ...SITE_TARGET, action: "apply", ...input, terms: readTerms(context.flags) },
-  );
-  printOutcome(outcome, context);
-  return outcome.result.outcome === "nothing" ? EXIT.ok : EXIT.undone;
-});
+}
 
 export const exportSite = createReadCommand<ExportSiteFlags>(async (context) => {
   const [file = "-"] = context.args;

@@ -53,7 +53,7 @@ const applySite = declareCommand({
   topic: "Configure",
   brief: "make groups, resources, calendars and schedules as a file says",
   about: [
-    "Reads the output of `export`, YAML or JSON. All faults are printed, with line and column, and nothing is done (exit" +
+    "Reads the output of `export`, YAML or JSON. All faults are printed, with line and column, and nothing is changed (exit" +
       " 78). Otherwise the changes are shown, with the runs that they affect, and made after a confirmation. A kind that the" +
       " file does not have stays as it is, also with --prune. What is in the file gets exactly the fields that it has there, but" +
       " a pause and an owner stay unless the file has its own.",
@@ -113,7 +113,7 @@ const editSite = declareCommand({
   about: [
     "Opens the file of `export` in $VISUAL, $EDITOR or vi. Faults are shown, and the editor is opened again. Then the" +
       " changes are shown, with the runs they affect, and made as by `apply`; what you delete is deleted. If another operator" +
-      " changes the same meanwhile, nothing is done (exit 75). If the changes are not made, your file is kept, and its path is printed.",
+      " changes the same meanwhile, nothing is changed (exit 75). If the changes are not made, your file is kept, and its path is printed.",
     "The command needs a terminal; with --yes, the editor can be a script.",
   ],
   flags: EDIT_SITE_FLAGS,

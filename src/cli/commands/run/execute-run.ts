@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { basename } from "node:path";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
 import { pickDefined } from "../../../core/base/pick-defined.ts";
@@ -178,7 +179,7 @@ function createRunPorts(
   const launched = findLaunchedRun(io);
   const own = launched?.createPorts() ?? {
     commands: createGuardianHost(clock, undefined, (text) => log.warn(text)),
-    describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
+    describeHost: (wall: WallTime) => serializeHostRecord(facts, VERSION, wall),
     ...findEarlierAttempts(io.env),
     archivePastRun: (lock: string, past: PastRun) => void ended.push({ lock, past }),
   };

@@ -1,3 +1,4 @@
+import { addMs } from "../../../core/base/clock.ts";
 import { retryUnavailable } from "../../../core/etcd/retry.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
 import { toQueue } from "../../../core/protocol/ticket.ts";
@@ -15,7 +16,7 @@ import type { RunResult } from "../../../core/run/run.ts";
 export async function findQueuedRun(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined> {
   const { leases, identity, connectTimeout, busyExitCode } = request;
   const context = new SignalRouter(ports, []);
-  const until = ports.clock.now() + connectTimeout;
+  const until = addMs(ports.clock.now(), connectTimeout);
   try {
     for (const { resource } of leases) {
       const range = ports.keys.getQueueRange("resource", resource);

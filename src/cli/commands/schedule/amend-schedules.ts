@@ -8,8 +8,8 @@ import {
   type ScheduleMutation,
 } from "../../../site/operate/schedule-mutation.ts";
 import type { PlannedChange } from "../../../site/operate/stored-schedules.ts";
-import { type ActionOutcome, createOutcome, type ScheduleResult } from "../../frame/outcome.ts";
-import { confirmAction } from "../../frame/print-outcome.ts";
+import { performAction, refuseIfChanged } from "../../frame/action.ts";
+import type { ActionOutcome, ScheduleResult } from "../../frame/outcome.ts";
 import { checkPastRevision } from "../../frame/read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { listDefinitionNotes } from "./definition-input.ts";
@@ -37,51 +37,42 @@ export async function amendSchedules(
   context: ActionContext,
   { amendment, nothing, buildQuestion, needsConfirmation = false, ...texts }: AmendmentDraft,
 ): Promise<ActionOutcome<ScheduleResult>> {
-  const { flags, printMessage } = context;
-  const { target } = amendment;
-  const createAmendmentOutcome = (
-    outcome: ScheduleResult["outcome"],
-    messages: readonly string[],
-    { changes, revision }: SchedulePlan,
-    more: Partial<ActionOutcome> = {},
-  ) => {
-    const result = {
-      kind: "schedules",
-      outcome,
-      revision,
-      target,
-      changes: changes.map(toScheduleChange),
-    } as const;
-    return createOutcome(context, result, { messages, ...more });
-  };
+  const { flags } = context;
   const plan = await previewMutation(context, amendment);
   const { changes, revision } = plan;
-  const moved = listChangedSince(flags["expect-revision"], plan);
-  if (moved.length > 0) return createAmendmentOutcome("changed", moved, plan);
-  const notes = [...(texts.notes ?? []), ...(await listChangeNotes(context, changes))];
-  for (const note of notes) printMessage(`note: ${note}`);
-  if (changes.length === 0) return createAmendmentOutcome("nothing", [nothing], plan, { notes });
   const lines = changes.map(formatPlannedChange);
-  const repeat = `--expect-revision ${revision} --yes`;
-  if (flags["dry-run"]) return createAmendmentOutcome("dry-run", lines, plan, { notes, repeat });
-  const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
-  if (isAsked && !(await confirmAction(context, lines, buildQuestion(changes))))
-    return createAmendmentOutcome("declined", ["nothing was changed"], plan, { notes });
-  const seen = isAsked ? revision : flags["expect-revision"];
-  const end = await applyMutation(context, amendment, { reason: flags.reason, seen });
-  const undone = { changes: [], revision: end.revision };
-  if (end.kind === "nothing") return createAmendmentOutcome("nothing", [nothing], undone, { notes });
-  if (end.kind === "changed")
-    return createAmendmentOutcome("changed", end.ids.map(formatMovedLine), undone, { notes });
-  const done = end.changes;
-  // What follows names the next runs.
-  const isNextTold = texts.buildFollowUp === undefined;
-  const told =
-    isAsked || done.length > MAX_REPORTED_CHANGES
-      ? [`done: ${formatImportCounts(done)}`]
-      : done.map((change) => formatScheduleChange(change, isNextTold));
-  const messages = [...told, ...(texts.buildFollowUp?.(done) ?? [])];
-  return createAmendmentOutcome("done", messages, end, { notes });
+  const needsQuestion = needsConfirmation || changes.some(({ isDeleted }) => isDeleted);
+  return await performAction<ScheduleResult>(context, {
+    planned: {
+      kind: "schedules",
+      revision,
+      target: amendment.target,
+      changes: changes.map(toScheduleChange),
+    },
+    compare: () => refuseIfChanged(listChangedSince(flags["expect-revision"], plan)),
+    listNotes: async () => [...(texts.notes ?? []), ...(await listChangeNotes(context, changes))],
+    nothing: changes.length === 0 ? [nothing] : undefined,
+    describe: () => lines,
+    sum: needsConfirmation ? formatImportCounts(changes) : undefined,
+    question: needsQuestion ? buildQuestion(changes) : undefined,
+    write: async (isAsked) => {
+      const seen = isAsked ? revision : flags["expect-revision"];
+      const end = await applyMutation(context, amendment, { reason: flags.reason, seen });
+      const result = { changes: [], revision: end.revision };
+      if (end.kind === "nothing") return { outcome: "nothing", messages: [nothing], result };
+      if (end.kind === "changed")
+        return { outcome: "changed", messages: end.ids.map(formatMovedLine), result };
+      const done = end.changes;
+      // What follows names the next runs.
+      const isNextTold = texts.buildFollowUp === undefined;
+      const told =
+        isAsked || done.length > MAX_REPORTED_CHANGES
+          ? [`done: ${formatImportCounts(done)}`]
+          : done.map((change) => formatScheduleChange(change, isNextTold));
+      const messages = [...told, ...(texts.buildFollowUp?.(done) ?? [])];
+      return { outcome: "done", messages, result: { ...result, changes: done.map(toScheduleChange) } };
+    },
+  });
 }
 
 type SchedulePlan = Pick<Awaited<ReturnType<typeof previewMutation>>, "changes" | "revision">;

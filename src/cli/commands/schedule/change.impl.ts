@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
 import { canonicalizeHost, quoteText } from "../../../core/base/text.ts";
@@ -23,7 +24,8 @@ import {
   buildResumeMutation,
   buildTriggerMutation,
 } from "../../../site/operate/schedule-mutations.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
+import type { StoredSchedule } from "../../../site/operate/stored-schedules.ts";
+import { createActionCommand } from "../../frame/action.ts";
 import { type ActionImplementation, toFlags } from "../../frame/command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../../frame/command-line/flags.ts";
 import {
@@ -36,7 +38,6 @@ import {
 import { editText } from "../../frame/editor.ts";
 import { escapeInvisible, formatJsonDocument } from "../../frame/json-output.ts";
 import type { ActionOutcome } from "../../frame/outcome.ts";
-import { createActionCommand } from "../../frame/print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import type {
@@ -113,21 +114,19 @@ async function editInEditor(context: ActionContext, seen: StoredSchedule): Promi
     throw new UsageError(
       "edit needs a terminal, or flags with the changes; see: signalbox schedule edit --help",
     );
-  const { id, definition = {} } = seen;
+  const { id, definition = {}, definitionMod } = seen;
+  // What others have changed since it was opened is not overwritten.
+  const opened = { ...context, flags: { "expect-revision": definitionMod, ...flags } };
   return await editText(context, {
     text: escapeInvisible(`${JSON.stringify(definition, undefined, 2)}\n`),
     parse: (text) => parseDefinition(`schedule ${id}`, text, { ...definition }),
     isSettled: ({ exitCode }) => exitCode === EXIT.ok,
-    apply: async (after) => {
-      const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
-      if (definitionMod !== seen.definitionMod)
-        throw new UsageError(`nothing was done: schedule ${quoteText(id)} has changed since it was opened`);
-      return await changeSchedule(
-        context,
+    apply: (after) =>
+      changeSchedule(
+        opened,
         id,
         buildModifyMutation([id], () => after),
-      );
-    },
+      ),
   });
 }
 
@@ -225,7 +224,7 @@ function readPlannedTimes(
   flags: ScheduleEditFlags,
   cron: string | undefined,
   zone: string,
-  now: number,
+  now: WallTime,
 ): { times: CronText | undefined; first: FirstOccurrenceOptions } {
   const [start, at] = [flags.start?.(zone, now), flags.at?.(zone, now)];
   // From the whole second before: the first run of an interval comes when it has passed once.
@@ -401,7 +400,7 @@ export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger
   });
 });
 
-/** Returns the values of `--dead`, with times in ms since the epoch. */
+/** Returns the values of `--dead`, with times. */
 function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
   return flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime()).at));
 }

@@ -37,7 +37,7 @@ export const scheduleAdd = declareCommand({
     "TYPE selects a handler of the workers; with - the KEY up to its first dot is the type. With a command" +
       " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
     "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
-      " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
+      " lint` reports likely mistakes. If the id exists already, nothing is changed (exit 1).",
     "With --cron, --rrule or --after-end, CRON can be left out, or is one more time. With --after, it can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
       " only when it is triggered, `@at 2026-12-24T18:00Z` once, `@every 90m` at a fixed rate from --start or now, and @reboot, with --on every-host, once for each boot of each host; see also `signalbox schedule at`.",
     TIMES,

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
 import { ConfigError, SignalboxError } from "../../../core/base/errors.ts";
 import { hash } from "../../../core/base/hash.ts";
@@ -17,7 +18,7 @@ import {
 } from "../../../schedule/definition-values.ts";
 import { BOOT_PLAN, type Plan, parsePlan } from "../../../schedule/plan.ts";
 import { describeEndedProcess, findBackgroundInText } from "../../syntax/background-process.ts";
-import { removeReleaseNames } from "../../syntax/command-name.ts";
+import { findCommandName, removeReleaseNames } from "../../syntax/command-name.ts";
 import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
@@ -40,8 +41,7 @@ export interface CrontabImportOptions {
   sudo: boolean;
   catchup: Catchup;
   overlap: Overlap;
-  /** Wall clock, ms since the epoch. */
-  now: number;
+  now: WallTime;
 }
 
 interface ConvertedCrontab {
@@ -140,7 +140,7 @@ function toMailHook(to = ""): string | undefined {
 }
 
 /** Notes where cron fires at other times than signalbox. */
-function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): LineRemark[] {
+function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: WallTime): LineRemark[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return [];
   return plan.crons.filter(isCron).flatMap((one) =>
@@ -261,42 +261,6 @@ function formatHostWorkNote(work: string, { on }: CrontabImportOptions): string 
     : `${what}: as a schedule, it runs on one host each time`;
 }
 
-/** Programs that start another program, and their flags that take a value. */
-const WRAPPERS: Readonly<Record<string, string>> = {
-  env: "u",
-  nice: "n",
-  ionice: "cn",
-  sudo: "ug",
-  su: "cs",
-  flock: "wE",
-  timeout: "sk",
-  nohup: "",
-  exec: "",
-  chronic: "",
-  cronic: "",
-  setsid: "",
-  time: "",
-  command: "",
-  stdbuf: "ioe",
-  sh: "",
-  bash: "",
-  dash: "",
-};
-/** Commands that only prepare the main command. */
-const PREPARING_COMMANDS = new Set([
-  "cd",
-  "test",
-  "[",
-  "[[",
-  ".",
-  "source",
-  "export",
-  "umask",
-  "sleep",
-  "set",
-  "ulimit",
-  "echo",
-]);
 const MAX_NAME_LENGTH = 32;
 
 /**
@@ -322,35 +286,15 @@ function computeDigest({ command, input = "", user = "" }: CronJob): string {
 /** Returns the name of the program of a line, without path and extension: `db-dump`. */
 export function buildCommandSlug(line: string): string {
   const read = parseShellCommands(line, new Map());
-  const words = "value" in read ? read.value.map((one) => findCommandWord(one.words)) : [];
-  const name = words.find((word) => word !== undefined) ?? "job";
-  const plain = (name.split("/").findLast((part) => part !== "") ?? name).replace(
-    /\.(sh|py|pl|rb|php|js|mjs|ts)$/i,
-    "",
-  );
+  const name = "value" in read ? findCommandName(read.value) : undefined;
+  const isKnown = name !== undefined && !name.includes(UNKNOWN_VALUE);
+  const plain = isKnown ? name.replace(/\.(sh|py|pl|rb|php|js|mjs|ts)$/i, "") : "job";
   const slug = plain
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, MAX_NAME_LENGTH)
     .replace(/^-+|-+$/g, "");
   return slug === "" ? "job" : slug;
-}
-
-/** Finds the first word that is neither a variable, nor a wrapper, nor a flag of a wrapper. */
-function findCommandWord(words: readonly string[]): string | undefined {
-  let wrapper: string | undefined;
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    const name = word.split("/").at(-1) ?? word;
-    if (wrapper !== undefined && word.startsWith("-")) {
-      if (/^-\w$/.test(word) && WRAPPERS[wrapper]?.includes(word.slice(1))) at += 1;
-    } else if (WRAPPERS[name] !== undefined) wrapper = name;
-    else if (wrapper === "timeout" && /^[\d.]+[smhd]?$/.test(word)) wrapper = "env";
-    else if (wrapper === "flock" && /[/.]|lock/i.test(word)) wrapper = "env";
-    else if (PREPARING_COMMANDS.has(name)) return undefined;
-    else if (!/^\w+=/.test(word) && !word.includes(UNKNOWN_VALUE)) return name;
-  }
-  return undefined;
 }
 
 /** Formats schedules as a crontab. What a crontab cannot express becomes a comment. */

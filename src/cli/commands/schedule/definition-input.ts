@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { findCommandHint, quoteShellWord } from "../../../core/base/shell.ts";
 import { collectTexts, quoteText } from "../../../core/base/text.ts";
@@ -20,13 +21,12 @@ type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
 /**
  * Returns the fields that the flags of `schedule add` and `edit` give.
  * @param zone  time zone of times without an offset, unless --timezone is given
- * @param now  ms since the epoch
  * @throws UsageError with the name of the flag
  */
 export function readGivenFields(
   { flags, command }: Pick<Call<DefinitionFlags>, "flags" | "command">,
   zone: string,
-  now: number,
+  now: WallTime,
 ): GivenFields {
   const { timezone, end, env, lease, tag } = flags;
   if (command.length > 0 && flags.command !== undefined)

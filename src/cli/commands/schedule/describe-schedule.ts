@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { formatShortList, pluralize, quoteText } from "../../../core/base/text.ts";
@@ -292,8 +293,8 @@ function describeCalendars({ except = [], only = [], ifExcluded = "skip" }: Cale
   return parts.length === 0 ? [] : [`${parts.join(", ")}; ${RULES[ifExcluded]}`];
 }
 
-/** Lists the next days that calendars exclude, or says why the schedule does not fire. @param now  ms since the epoch */
-export function describeExcludedDays(fields: PlannedFields, calendars: Calendars, now: number): string[] {
+/** Lists the next days that calendars exclude, or says why the schedule does not fire. */
+export function describeExcludedDays(fields: PlannedFields, calendars: Calendars, now: WallTime): string[] {
   const fault = findCalendarFault(fields, calendars);
   if (fault !== undefined) return [`it does not fire: ${fault}`];
   const days = listExcludedDays(fields, calendars, now, EXCLUDED_DAYS_AHEAD);
@@ -302,10 +303,10 @@ export function describeExcludedDays(fields: PlannedFields, calendars: Calendars
   return [`next excluded days: ${days.slice(0, MAX_NAMED_DAYS).join(", ")}${more}`];
 }
 
-/** A future occurrence. Times are ms since the epoch. */
+/** A future occurrence. */
 export interface UpcomingRun extends UpcomingOccurrence {
   /** When it may start: its time plus delay and jitter. */
-  runAt: number;
+  runAt: WallTime;
 }
 
 /**
@@ -328,8 +329,8 @@ export function computeNextRuns(
 /** What is needed to mark excluded days. */
 interface CalendarMarks {
   calendars?: Calendars;
-  /** ms since the epoch. Default: the start of the list. */
-  since?: number;
+  /** Default: the start of the list. */
+  since?: WallTime;
 }
 
 /** Computes the occurrences from a time on. @throws ConfigError if a calendar is missing or cannot be read */

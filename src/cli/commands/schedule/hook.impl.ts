@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { EXIT, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
 import { silentLog } from "../../../core/base/log.ts";
@@ -92,8 +93,8 @@ const EXAMPLE_LATENESS_MS = 90_000;
 const EXAMPLE_DURATION_MS = 42_000;
 const EXAMPLE_OUTPUT = "This is a test of a hook. No run has failed.";
 
-/** Builds the payload of a made-up run that ends now. @param now  wall clock, ms since the epoch */
-function buildSamplePayload(event: HookName, schedule: string, host: string, now: number): HookPayload {
+/** Builds the payload of a made-up run that ends now. */
+function buildSamplePayload(event: HookName, schedule: string, host: string, now: WallTime): HookPayload {
   const scheduled = now - EXAMPLE_DURATION_MS - EXAMPLE_LATENESS_MS;
   const common = {
     version: 1 as const,

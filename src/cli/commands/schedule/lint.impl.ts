@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { EXIT, UsageError } from "../../../core/base/errors.ts";
 import { clean, pluralize } from "../../../core/base/text.ts";
@@ -9,7 +10,7 @@ import { listMovedDays } from "../../../schedule/calendar/upcoming-days.ts";
 import { type Cron, isCron } from "../../../schedule/cron/cron.ts";
 import { WEEKDAYS } from "../../../schedule/cron/cron-field.ts";
 import { createFinding, type LintFinding, lintCron } from "../../../schedule/cron/lint.ts";
-import { checkZone } from "../../../schedule/cron/offsets.ts";
+import { checkZone, getZoneOffset } from "../../../schedule/cron/offsets.ts";
 import { isPlanned } from "../../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { lintSecrets } from "../../../schedule/lint-secrets.ts";
@@ -74,10 +75,9 @@ interface ScheduleLintFinding extends LintFinding {
   id?: string;
 }
 
-/** @param now  ms since the epoch */
 function lintSchedule(
   { id, definition, fault, due }: StoredSchedule,
-  now: number,
+  now: WallTime,
   calendars: Calendars,
 ): ScheduleLintFinding[] {
   if (definition === undefined) {
@@ -101,7 +101,7 @@ function lintSchedule(
 }
 
 /** Finds calendars that prevent a schedule from firing. */
-function lintCalendars(definition: Definition, calendars: Calendars, now: number): LintFinding[] {
+function lintCalendars(definition: Definition, calendars: Calendars, now: WallTime): LintFinding[] {
   const fault = findCalendarFault(definition, calendars);
   if (fault !== undefined)
     return [createFinding("error", "calendars", `${fault}, so the schedule does not fire`)];
@@ -121,11 +121,13 @@ function lintMovedDays(
   { fields, walls }: Cron,
   definition: Definition,
   calendars: Calendars,
-  now: number,
+  now: WallTime,
 ): LintFinding[] {
   const rule = buildDayRule(definition, calendars);
   if (rule === undefined || rule.rule === "skip" || fields.weekday.isStar || !fields.day.isStar) return [];
-  const days = Array.from({ length: 366 }, (_, index) => toDay(now) + index);
+  const { timezone } = definition;
+  const today = toDay(now + getZoneOffset(timezone, now));
+  const days = Array.from({ length: 366 }, (_, index) => today + index);
   const named = new Set(days.filter((day) => isPlanned(walls, day)).map(getWeekdayOf));
   const found = days.find(
     (day) =>
@@ -139,7 +141,7 @@ function lintMovedDays(
 }
 
 /** Finds settings that do not fit the time between two occurrences. */
-function lintSpan(definition: Definition, now: number): LintFinding[] {
+function lintSpan(definition: Definition, now: WallTime): LintFinding[] {
   const { timezone, jitter = 0, timeout, deadline, overlap = "forbid", delay = 0 } = definition;
   const { findAfter } = createPlanTimes(parsePlan(definition.cron), timezone);
   const first = findAfter(now);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../../core/base/display-width.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { clean } from "../../../core/base/text.ts";
@@ -28,8 +29,8 @@ export const listSchedules = createReadCommand(async (context) => {
   }
 });
 
-/** Returns when the next occurrence may start, ms since the epoch. */
-function getRunAt(stored: StoredSchedule): number {
+/** Returns when the next occurrence may start. */
+function getRunAt(stored: StoredSchedule): WallTime {
   const due = getShownDue(stored);
   return due?.next === undefined ? Number.POSITIVE_INFINITY : due.runAt;
 }

@@ -1,4 +1,5 @@
 import { parseTree } from "jsonc-parser";
+import type { WallTime } from "../../../core/base/clock.ts";
 import { computeLineColumn } from "../../../core/base/json-fault.ts";
 import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../../core/base/parse-json.ts";
@@ -245,7 +246,7 @@ export interface TableImportOptions {
   /** The source name of the schedules of this table. */
   source: string;
   /** Wall clock, ms since the epoch. */
-  now: number;
+  now: WallTime;
 }
 
 /** The schedules of a table, each with its position. */
@@ -368,12 +369,11 @@ function parseData({ values, isTabbed }: ExportedRow): ParseResult<Readonly<Reco
 
 /**
  * Notes where PerfectSched fires at other times than signalbox.
- * @param now  ms since the epoch
  * @throws CronError, ConfigError for an unknown time zone
  */
 export function listCronNotes(
   { cron, timezone }: Pick<Definition, "cron" | "timezone">,
-  now: number,
+  now: WallTime,
 ): string[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return []; // PerfectSched has no such schedule
@@ -389,7 +389,7 @@ export function listCronNotes(
 /** Notes an occurrence whose timeout was moved on: a worker runs it, or has postponed it. */
 function listHeldNotes(
   { definition: { delay = 0 }, position: { next, runAt } }: ConvertedSchedule,
-  now: number,
+  now: WallTime,
 ): string[] {
   if (runAt <= next + delay || next + delay > now) return [];
   return [

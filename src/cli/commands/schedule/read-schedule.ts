@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { validateName } from "../../../core/protocol/names.ts";
@@ -92,13 +93,12 @@ const isCronText = (key: string) => /^@|\s/.test(key.trim());
 
 /**
  * Parses --rrule, --after-end and --start besides what `parseCronArgument` parses.
- * @param now  ms since the epoch
  * @returns undefined if KEY names a schedule. `start`: where its times begin
  * @throws UsageError, CronError
  */
 export function parseTimeArguments(
   call: Call<TimeFlags & { readonly start?: WrittenTime; readonly timezone?: string }>,
-  now: number,
+  now: WallTime,
 ): { cron: CronText; timezone: string; start?: number } | undefined {
   const { rrule, "after-end": wait, start: written, timezone: zone = "UTC" } = call.flags;
   const [text] = call.args;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { markSeconds } from "../../../schedule/cron/cron.ts";
@@ -34,7 +35,7 @@ interface TimeOrigin {
   /** Of --start. */
   start: WrittenInstant | undefined;
   /** Without --start, ms since the epoch. */
-  now: number;
+  now: WallTime;
 }
 
 /** Returns the times that the flags give, and a cron text beside them; undefined if there are none. @throws UsageError */

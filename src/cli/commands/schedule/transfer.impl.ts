@@ -1,8 +1,8 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
-import { EXIT, UsageError } from "../../../core/base/errors.ts";
+import { UsageError } from "../../../core/base/errors.ts";
 import { formatLineRemarks, type LineRemark } from "../../../core/base/line-remarks.ts";
-import { clean, quoteText } from "../../../core/base/text.ts";
+import { quoteText } from "../../../core/base/text.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
 import {
@@ -11,16 +11,15 @@ import {
   formatImportCounts,
   type ScheduleImport,
 } from "../../../site/operate/import-schedules.ts";
-import { previewMutation, type ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
+import type { ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
+import { createActionCommand, createDiffCommand } from "../../frame/action.ts";
+import type { ActionFlags } from "../../frame/command-line/flags.ts";
 import { formatDocumentName, readDocumentText } from "../../frame/documents.ts";
-import { formatJsonDocument } from "../../frame/json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
-import { createActionCommand, printOutcome, toScheduleChangeJson } from "../../frame/print-outcome.ts";
-import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
+import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import { type CrontabImportOptions, convertCrontab } from "./crontab.ts";
-import { formatPlannedChange, toScheduleChange } from "./describe-schedule.ts";
 import { convertTable } from "./perfectsched.ts";
 import type {
   ImportPerfectschedFlags,
@@ -29,13 +28,18 @@ import type {
   ScheduleImportFlags,
 } from "./transfer.ts";
 
-export const importSchedules = createActionCommand<ScheduleImportFlags>(async (context) => {
+export const importSchedules = createActionCommand<ScheduleImportFlags>(importCrontabs);
+export const diffSchedules = createDiffCommand<ScheduleDiffFlags>(importCrontabs);
+
+async function importCrontabs(
+  context: CommandContext<ReadingFlags & Partial<ActionFlags>>,
+): Promise<ActionOutcome> {
   const input = await readImportInput(context);
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
   const count = wanted.reduce((sum, { definitions }) => sum + definitions.size, 0);
   return await importWanted(context, { amendment: buildImportsMutation(wanted), notes, count });
-});
+}
 
 /** Changes schedules as files say. @param input.count  the number of schedules in them */
 function importWanted(
@@ -50,23 +54,6 @@ function importWanted(
     buildQuestion: (changes) => `Import ${count} schedules (${formatImportCounts(changes)})?`,
   });
 }
-
-export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (context) => {
-  const { flags, io } = context;
-  const input = await readImportInput(context);
-  if ("faulty" in input) return printOutcome(input.faulty, context);
-  const { changes, revision } = await previewMutation(context, buildImportsMutation(input.wanted));
-  const { notes } = input;
-  if (flags.json) {
-    const records = changes.map((change) => toScheduleChangeJson(toScheduleChange(change)));
-    io.writeOutput(formatJsonDocument({ revision, changes: records, notes }));
-  } else {
-    for (const note of notes) context.printMessage(`note: ${note}`);
-    for (const change of changes) io.writeOutput(`${clean(formatPlannedChange(change))}\n`);
-    io.writeOutput(`${formatImportCounts(changes)}\n`);
-  }
-  return changes.length === 0 ? EXIT.ok : EXIT.undone;
-});
 
 /**
  * Reads the files of an import.

@@ -107,7 +107,7 @@ export const importPerfectsched = declareCommand({
       " or as printed by mysql --batch. It may also be JSON: an array of rows, or one row per line. id, next_time and cron are required.",
     "Stop the PerfectSched workers, export, import, then start signalbox workers: occurrences that were due and not done stay due. The type" +
       " is read from data, as in PerfectSched; without one, it is the id up to the first dot.",
-    "All rows are checked first; if some are bad, all of them are listed and nothing is done (exit 78). Then the command asks, and" +
+    "All rows are checked first; if some are bad, all of them are listed and nothing is changed (exit 78). Then the command asks, and" +
       " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
   args: { FILE: "the file; - for standard input" },

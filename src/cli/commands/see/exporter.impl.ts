@@ -1,4 +1,5 @@
 import type { Counter } from "prom-client";
+import { type MonotonicTime, subtractTime } from "../../../core/base/clock.ts";
 import { EXIT, type SignalboxError } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { VERSION } from "../../../core/base/version.ts";
@@ -35,9 +36,9 @@ class ClusterMetrics {
   readonly #written: Counter<"collection">;
   readonly #lost: Counter;
   #isUp = false;
-  /** When `#isUp` last changed, by the clock's `now()`, in ms. */
-  #since: number;
-  #served: { at: number; isUp: boolean; text: string } | undefined;
+  /** When `#isUp` last changed. */
+  #since: MonotonicTime;
+  #served: { at: MonotonicTime; isUp: boolean; text: string } | undefined;
 
   /** @param prom  the package for the metrics of this process */
   constructor(context: CommandContext, prom: typeof import("prom-client")) {
@@ -79,7 +80,8 @@ class ClusterMetrics {
   async renderMetrics(): Promise<string> {
     const now = this.#context.clock.now();
     const known = this.#served;
-    if (known !== undefined && known.isUp === this.#isUp && now - known.at < CACHE_TIME_MS) return known.text;
+    if (known !== undefined && known.isUp === this.#isUp && subtractTime(now, known.at) < CACHE_TIME_MS)
+      return known.text;
     const text = formatExposition(this.#buildFamilies(now)) + (await this.#own.metrics());
     this.#served = { at: now, isUp: this.#isUp, text };
     return text;
@@ -99,7 +101,7 @@ class ClusterMetrics {
    * Builds the metrics. While etcd is unavailable, those of the snapshot are left out, so that Prometheus marks them as
    * stale.
    */
-  #buildFamilies(now: number): MetricFamily[] {
+  #buildFamilies(now: MonotonicTime): MetricFamily[] {
     const build: MetricFamily = {
       name: "build_info",
       help: "Version of the exporter.",
@@ -113,7 +115,7 @@ class ClusterMetrics {
     const since = createMetric(
       "up_unchanged_seconds",
       "Seconds since signalbox_up last changed.",
-      (now - this.#since) / 1_000,
+      subtractTime(now, this.#since) / 1_000,
     );
     const base = [build, up, since];
     return this.#isUp

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../../core/base/display-width.ts";
 import { clean } from "../../../core/base/text.ts";
 import { renderShareBar } from "../../../site/state/shares.ts";
@@ -24,7 +25,7 @@ interface GridTable<R> {
   columns: readonly TableColumn<R>[];
   rows: readonly R[];
   /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
 }
 
 /** The lines of a table, in pieces: the heading, and the lines of every row. */
@@ -115,11 +116,11 @@ export function printTable<R>(io: CommandIo, columns: readonly TableColumn<R>[],
   io.writeOutput(`${renderGridLines({ columns, rows, wall: 0 }, detectOutputStyle(io)).join("\n")}\n`);
 }
 
-/** Builds a column for some rows. @param wall  wall clock, ms since the epoch */
+/** Builds a column for some rows. */
 export function buildGridColumn<R>(
   column: TableColumn<R>,
   rows: readonly R[],
-  wall: number,
+  wall: WallTime,
   style: OutputStyle,
 ): GridColumn<R> {
   const { title, priority, align, isMarked, formatBriefCell } = column;

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../../site/observe/follow.ts";
@@ -11,7 +12,7 @@ import type { CommandContext } from "../../frame/store-command.ts";
 export interface LiveSnapshot {
   snapshot: Snapshot;
   /** Wall clock, ms since the epoch, since when etcd is unavailable; undefined while it is available. */
-  awaySince: number | undefined;
+  awaySince: WallTime | undefined;
 }
 
 /** Keeps a snapshot of some collections up to date in the background. */
@@ -19,7 +20,7 @@ export class SnapshotFollower {
   readonly #context: CommandContext;
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();
-  #awaySince: number | undefined;
+  #awaySince: WallTime | undefined;
   #fault: unknown;
 
   constructor(context: CommandContext, collections: readonly Collection[]) {

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../../core/base/errors.ts";
 import { pickDefined } from "../../../core/base/pick-defined.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
@@ -77,7 +78,7 @@ const READ_BYTES = 1024 * 1024;
 /** What is wanted of the output. */
 interface WantedOutput {
   tail?: number;
-  since?: number;
+  since?: WallTime;
   follow: boolean;
 }
 
@@ -172,8 +173,8 @@ interface OutputRun {
   host: string;
   /** The key that exists as long as it runs; undefined if it has ended. */
   key: string | undefined;
-  /** When it began or ended, ms since the epoch. */
-  at: number;
+  /** When it began or ended. */
+  at: WallTime;
   /** The stored end of its output. */
   tail?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import type { EtcdHealth } from "../../../site/observe/etcd-health.ts";
@@ -49,7 +50,7 @@ export const showOverview = createReadCommand<OverviewFlags>(async (context) => 
 function createLook(
   { flags, io }: CommandContext<OverviewFlags>,
   columns: number,
-  wall: number,
+  wall: WallTime,
 ): OverviewLook {
   const isAscii = flags.ascii || !isUtf8(io.env);
   return { width: flags.width ?? columns, signs: isAscii ? ASCII_DRAWING : UNICODE_DRAWING, wall };
@@ -96,7 +97,10 @@ async function repaintOverview(
     for (;;) {
       const start = clock.now();
       if (!screen.paint(renderLivePicture(context, follower.getLiveSnapshot(), health.last))) return;
-      await clock.sleep(Math.max(REPAINT_INTERVAL, MIN_PAUSE_FACTOR * (clock.now() - start)), signal);
+      await clock.sleep(
+        Math.max(REPAINT_INTERVAL, MIN_PAUSE_FACTOR * subtractTime(clock.now(), start)),
+        signal,
+      );
     }
   } finally {
     screen.leave();

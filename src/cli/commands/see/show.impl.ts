@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { canonicalizeHost } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
@@ -191,7 +192,7 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
       : buildQueueRow(queue, viewContext);
   const hasUnits = kind === "resource" && (line.total ?? findPastUses(snapshot, name)[0]) !== undefined;
   const note = hasUnits ? undefined : await findUnknownNameNote(context, snapshot, { scope: kind, name });
-  if (note !== undefined) context.printMessage(note);
+  if (note !== undefined) context.printMessage(`note: ${note}`);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
@@ -232,7 +233,12 @@ async function addPastUses(context: CommandContext, snapshot: Snapshot, name: st
 const USE_STEPS = 24;
 
 /** Describes the use of a resource as JSON. */
-function describeUse(snapshot: Snapshot, name: string, entries: readonly QueueEntry[], wall: number): object {
+function describeUse(
+  snapshot: Snapshot,
+  name: string,
+  entries: readonly QueueEntry[],
+  wall: WallTime,
+): object {
   const history = findPastUses(snapshot, name);
   const span = findUseSpan(history, wall);
   const { steps: held, waiting, peak, average } = computeResourceUse(history, entries, span, USE_STEPS);

@@ -131,7 +131,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   [String(EXIT.ok), "done; also: there was nothing to do"],
   [
     String(EXIT.undone),
-    "nothing was done: declined, unknown name, or --strict and nothing to do. Of checks: a warning",
+    "nothing was changed: declined, unknown name, or --strict and nothing to do. Of checks: a warning",
   ],
   ["2", "of checks: something is critical"],
   [String(EXIT.usage), "the command line is wrong, or confirmation needs a terminal or --yes"],
@@ -140,7 +140,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   [String(EXIT.io), "a file cannot be read, or standard output cannot be written"],
   [
     String(EXIT.busy),
-    "busy: the lock is held, drained, not for this host, a condition does not hold, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was done",
+    "busy: the lock is held, drained, not for this host, a condition does not hold, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was changed",
   ],
   [String(EXIT.permission), "etcd refused the credentials or the permission, or readOnly is set"],
   [String(EXIT.config), "the configuration is wrong, here or in etcd"],

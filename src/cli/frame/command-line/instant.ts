@@ -1,3 +1,4 @@
+import type { LocalTime, Millis, WallTime } from "../../../core/base/clock.ts";
 import { DAY_MS, parseDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
@@ -12,10 +13,9 @@ export const INSTANT_FORM = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, no
 
 /** What a written time means. */
 export interface WrittenInstant {
-  /** ms since the epoch. */
-  at: number;
-  /** For a time without an offset: what the clocks show, wall-clock ms. */
-  wall?: number;
+  at: WallTime;
+  /** For a time without an offset: what the clocks show. */
+  wall?: LocalTime;
   /** What the user may not expect. */
   notes: readonly string[];
 }
@@ -26,13 +26,12 @@ type Repeat = "first" | "last";
 /**
  * Parses an instant: ISO 8601, in the given zone if there is no offset; seconds or ms since the epoch; `now`; `+2h`. A time
  * that the clocks skip is the end of the gap.
- * @param now  ms since the epoch
  * @returns undefined for other texts
  */
 export function parseInstant(
   text: string,
   zone: string,
-  now: number,
+  now: WallTime,
   repeat: Repeat = "first",
 ): WrittenInstant | undefined {
   const at = parseFixedInstant(text, now);
@@ -45,7 +44,7 @@ export function parseInstant(
 }
 
 /** Parses an instant without a day. */
-function parseFixedInstant(text: string, now: number): number | undefined {
+function parseFixedInstant(text: string, now: WallTime): WallTime | undefined {
   if (text === "now") return now;
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000; // shorter ones are durations without a unit
   if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as in --json
@@ -53,9 +52,9 @@ function parseFixedInstant(text: string, now: number): number | undefined {
   return "value" in span ? now + span.value : undefined;
 }
 
-function resolveWallTime(wall: number, zone: string, repeat: Repeat): WrittenInstant {
+function resolveWallTime(wall: LocalTime, zone: string, repeat: Repeat): WrittenInstant {
   const { instants, change } = listWallInstants(zone, wall);
-  const [first = change?.start ?? wall, last = first] = instants;
+  const [first = change?.start ?? Number(wall), last = first] = instants;
   const at = repeat === "first" ? first : last;
   if (change === undefined) return { at, wall, notes: [] };
   const { start, offset, before } = change;
@@ -72,7 +71,7 @@ function resolveWallTime(wall: number, zone: string, repeat: Repeat): WrittenIns
 }
 
 /** Formats an instant with an offset; in UTC if the offset is no number of minutes, which cannot be written. */
-function formatAtOffset(at: number, offset: number): string {
+function formatAtOffset(at: WallTime, offset: Millis): string {
   return offset % 60_000 === 0 ? `${formatWall(at + offset)}${formatOffset(offset)}` : `${formatWall(at)}Z`;
 }
 
@@ -89,10 +88,10 @@ function isSameDay(day: string): boolean {
 }
 
 /**
- * A time as it was written, which is an instant once its zone and the present are known, both in ms since the epoch.
+ * A time as it was written, which is an instant once its zone and the present are known.
  * The zone is that of a time without an offset.
  */
-export type WrittenTime = (zone: string, now: number) => WrittenInstant;
+export type WrittenTime = (zone: string, now: WallTime) => WrittenInstant;
 
 /** Parses a time that is not relative to the past. An empty text counts as not given. @throws UsageError */
 export function parseTime(text: string, flag: string): WrittenTime | undefined {
@@ -113,17 +112,17 @@ function parseWrittenTime(text: string, flag: string, repeat: Repeat): WrittenTi
   throw new UsageError(`${flag}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
 }
 
-/** Lists the notes about times that the clocks of a zone skip or show twice. @param now  ms since the epoch */
+/** Lists the notes about times that the clocks of a zone skip or show twice. */
 export function listTimeNotes(
   times: readonly (WrittenTime | null | undefined)[],
   zone: string,
-  now: number,
+  now: WallTime,
 ): string[] {
   return times.flatMap((time) => time?.(zone, now).notes ?? []);
 }
 
 /** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */
-export function formatInstantUtc(at: number): string {
+export function formatInstantUtc(at: WallTime): string {
   const iso = new Date(at).toISOString();
   const fraction = iso.slice(19, 23) === ".000" ? "" : iso.slice(19, 23);
   return `${iso.slice(0, 19).replace("T", " ")}${fraction} UTC`;
@@ -133,18 +132,17 @@ export function formatInstantUtc(at: number): string {
  * Parses an instant in the past, in UTC if it has no offset, a duration before now, `03:00` (the last time that it was 3
  * o'clock), or `yesterday 02:00`.
  * @param what  names the argument or flag in messages
- * @param now  ms since the epoch
- * @returns ms since the epoch, at most `now`
+ * @returns at most `now`
  * @throws UsageError
  */
-function parsePastTime(what: string, text: string, now: number): number {
+function parsePastTime(what: string, text: string, now: WallTime): number {
   const at = parsePastOrFutureTime(what, text, now);
   if (at > now || at < 0)
     throw new UsageError(`${what} must not be in the future or before 1970; got ${quoteText(text)}`);
   return at;
 }
 
-function parsePastOrFutureTime(what: string, text: string, now: number): number {
+function parsePastOrFutureTime(what: string, text: string, now: WallTime): number {
   const duration = parseDuration(text);
   if ("value" in duration) return now - duration.value;
   const at = parseTimeOfDay(text, now) ?? parseInstant(text, "UTC", now)?.at;
@@ -154,8 +152,8 @@ function parsePastOrFutureTime(what: string, text: string, now: number): number 
   );
 }
 
-/** A past time as it was written. @param now  ms since the epoch. @returns ms since the epoch. @throws UsageError if it is not past */
-export type WrittenPastTime = (now: number) => number;
+/** A past time as it was written. @throws UsageError if it is not past */
+export type WrittenPastTime = (now: WallTime) => number;
 
 /** Parses `--since` and `--at`. @throws UsageError if it is not a time */
 export function parseWrittenPastTime(text: string, flag: string): WrittenPastTime {
@@ -164,7 +162,7 @@ export function parseWrittenPastTime(text: string, flag: string): WrittenPastTim
 }
 
 /** Parses a time of day in UTC, of the last time it was so late, or of yesterday; undefined for other texts. */
-function parseTimeOfDay(text: string, now: number): number | undefined {
+function parseTimeOfDay(text: string, now: WallTime): number | undefined {
   const [, yesterday, hour, minute] = /^(yesterday )?([01]\d|2[0-3]):([0-5]\d)Z?$/.exec(text) ?? [];
   if (hour === undefined) return undefined;
   const midnight = now - (now % DAY_MS);

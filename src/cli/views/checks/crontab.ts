@@ -1,3 +1,4 @@
+import type { Millis } from "../../../core/base/clock.ts";
 import { SignalboxError } from "../../../core/base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
 import { canonicalizeHost, quoteText } from "../../../core/base/text.ts";
@@ -215,7 +216,7 @@ export interface CrontabJob {
   /** As in `--lease`. */
   leases: readonly string[];
   ttl: number;
-  grace: number | undefined;
+  grace: Millis | undefined;
   command: readonly string[];
   /** The host that the line runs on, as configured here. */
   here: MacroFacts;

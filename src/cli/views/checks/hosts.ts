@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration } from "../../../core/base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
 import { canonicalizeHost, pluralize, quoteText } from "../../../core/base/text.ts";
@@ -15,7 +16,7 @@ interface HostCheckInputs {
   /** A host must have been seen within this time, ms. */
   within: number;
   /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
 }
 
 /** The same, and what is computed once for all groups. */

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import {
   computeWorstLevel,
@@ -31,8 +32,8 @@ import {
  */
 interface ClockStamp {
   host: string;
-  /** Wall clock of that host, ms since the epoch. */
-  at: number;
+  /** By the clock of that host. */
+  at: WallTime;
   /** Revision of the write. */
   revision: bigint;
   late: number;
@@ -61,11 +62,11 @@ interface ClockConflict {
 export class HostClockCheck {
   readonly #stamps = new Map<string, ClockStamp[]>();
   /** By host: how far it was ahead of this host, ms, and the time that it wrote. */
-  readonly #ahead = new Map<string, { by: number; at: number }>();
+  readonly #ahead = new Map<string, { by: number; at: WallTime }>();
   readonly #conflicts = new Map<string, ClockConflict>();
 
-  /** Adds a stamp. @param wall  wall clock of this host after the stamp was read, ms since the epoch */
-  addStamp(stamp: ClockStamp, wall: number): void {
+  /** Adds a stamp. @param wall  wall clock of this host after the stamp was read */
+  addStamp(stamp: ClockStamp, wall: WallTime): void {
     const host = canonicalizeHost(stamp.host);
     this.addTime(host, stamp.at, wall);
     const known = this.#stamps.get(host) ?? [];
@@ -76,7 +77,7 @@ export class HostClockCheck {
   }
 
   /** Adds a time that a host wrote at an unknown revision. */
-  addTime(host: string, at: number, wall: number): void {
+  addTime(host: string, at: WallTime, wall: WallTime): void {
     const by = at - wall;
     const name = canonicalizeHost(host);
     if (by > MAX_CLOCK_DIFFERENCE_MS && by > (this.#ahead.get(name)?.by ?? 0))
@@ -85,10 +86,10 @@ export class HostClockCheck {
 
   /** Adds two times in the order of their writes: the first must not be later. @param late  as in `ClockStamp`, ms */
   addSequence(
-    first: { host: string; at: number },
-    second: { host: string; at: number },
+    first: { host: string; at: WallTime },
+    second: { host: string; at: WallTime },
     late: number,
-    wall: number,
+    wall: WallTime,
   ): void {
     const [ahead, behind] = [canonicalizeHost(first.host), canonicalizeHost(second.host)];
     const by = first.at - second.at;
@@ -102,8 +103,8 @@ export class HostClockCheck {
     if (by > (this.#conflicts.get(key)?.by ?? 0)) this.#conflicts.set(key, { ahead, behind, by });
   }
 
-  /** Lists the findings. @param own  this host. @param wall  its wall clock now, ms since the epoch */
-  listFindings(own: string, wall: number): Finding[] {
+  /** Lists the findings. @param own  this host. @param wall  its wall clock now */
+  listFindings(own: string, wall: WallTime): Finding[] {
     this.#compareStamps(wall);
     const found = [...this.#listAheadFindings(canonicalizeHost(own)), ...this.#listConflictFindings()];
     if (found.length > 0) return found;
@@ -116,7 +117,7 @@ export class HostClockCheck {
   }
 
   /** Compares each stamp, in the order of revisions, with the latest time written before it. */
-  #compareStamps(wall: number): void {
+  #compareStamps(wall: WallTime): void {
     const all = [...this.#stamps.values()]
       .flat()
       .filter(({ host }) => !this.#ahead.has(host))
@@ -232,8 +233,8 @@ export class KeyCheck {
     this.#snapshot = snapshot;
   }
 
-  /** Checks a key. @param wall  wall clock after the key was read, ms since the epoch */
-  add(kv: KeyValue, wall: number): void {
+  /** Checks a key. @param wall  wall clock after the key was read */
+  add(kv: KeyValue, wall: WallTime): void {
     this.count += 1;
     this.#checkSize(kv);
     const at = this.#keys.parseQueueKey(kv.key);
@@ -254,7 +255,7 @@ export class KeyCheck {
     );
   }
 
-  #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: number): void {
+  #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: WallTime): void {
     this.#queue ??= { ...at, kvs: [] };
     this.#queue.kvs.push(kv);
     const entry = toQueueEntry(kv);
@@ -272,8 +273,8 @@ export class KeyCheck {
     if (grantedAt !== undefined) this.#clocks.addTime(host, grantedAt, wall);
   }
 
-  /** Lists all findings. @param own  this host. @param wall  wall clock, ms since the epoch */
-  listFindings(own: string, wall: number): Finding[] {
+  /** Lists all findings. @param own  this host. */
+  listFindings(own: string, wall: WallTime): Finding[] {
     this.#flush(wall);
     const inputs = { snapshot: this.#snapshot, wall };
     const kept = [
@@ -292,7 +293,7 @@ export class KeyCheck {
     return [...found, ...clean, ...below, ...this.#clocks.listFindings(own, wall)];
   }
 
-  #flush(wall: number): void {
+  #flush(wall: WallTime): void {
     if (this.#queue === undefined) return;
     const { kind, name, kvs } = this.#queue;
     const queue: NamedQueue = { kind, name, entries: toQueue(kvs) };
@@ -301,7 +302,7 @@ export class KeyCheck {
       if (!EXCLUDED_KINDS.has(problem.kind)) this.#report(problem);
   }
 
-  #checkOther(kv: KeyValue, wall: number): void {
+  #checkOther(kv: KeyValue, wall: WallTime): void {
     const parsed = this.#keys.parse(kv.key);
     if (parsed.kind === "unknown") this.#checkUnknown(kv.key);
     if (parsed.kind === "audit") this.#checkAudit(parsed.name, kv, wall);
@@ -317,14 +318,14 @@ export class KeyCheck {
     else this.#below.set(inner, (this.#below.get(inner) ?? 0) + 1);
   }
 
-  #checkAudit(id: string, kv: KeyValue, wall: number): void {
+  #checkAudit(id: string, kv: KeyValue, wall: WallTime): void {
     const record = parseAuditRecord(id, kv.value);
     if (record === undefined) this.#reportUnreadable(kv, "an audit record", "signalbox prune");
     else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: MAX_WRITE_DELAY_MS }, wall);
   }
 
   /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
-  #checkHistory(kv: KeyValue, wall: number): void {
+  #checkHistory(kv: KeyValue, wall: WallTime): void {
     if (!isJsonObject(parseJson(kv.value)))
       this.#reportUnreadable(kv, "a history", "no action needed: the next run of the lock starts a new one");
     const runs = parsePastRuns(kv.value);
@@ -341,7 +342,7 @@ export class KeyCheck {
     }
   }
 
-  #checkHost(fqdn: string, kv: KeyValue, wall: number): void {
+  #checkHost(fqdn: string, kv: KeyValue, wall: WallTime): void {
     const { seenAt } = parseHostRecord(fqdn, kv.value);
     if (seenAt > 0) this.#clocks.addTime(fqdn, seenAt, wall);
     else this.#reportUnreadable(kv, "a host record", `no action needed: ${REWRITTEN_RECORD_NOTE}`);

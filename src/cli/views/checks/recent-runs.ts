@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration } from "../../../core/base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
@@ -5,7 +6,7 @@ import { quoteShellWord } from "../../../core/base/shell.ts";
 /** A run that has ended. */
 export interface EndedRun {
   /** Wall clock of its host, ms since the epoch. */
-  endedAt: number;
+  endedAt: WallTime;
   isSuccess: boolean;
   /** It is no failure either: it asked for another start, or was replaced. */
   isNeutral?: boolean;
@@ -21,10 +22,10 @@ export interface RecentRuns {
   host?: string;
   /** Newest first. */
   runs: readonly EndedRun[];
-  /** Start of the oldest current run, wall clock in ms since the epoch. */
-  runningSince: number | undefined;
-  /** When the first run of a schedule is or was due, ms since the epoch; at boot, any run that has not ended. */
-  firstDue?: number | undefined;
+  /** Start of the oldest current run. */
+  runningSince: WallTime | undefined;
+  /** When the first run of a schedule is or was due; at boot, any run that has not ended. */
+  firstDue?: WallTime | undefined;
   /** It runs at the boots of its host, so a success stays recent. */
   isAtBoot?: boolean;
   /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */
@@ -40,7 +41,7 @@ interface RecentLimit {
   /** A run must have succeeded within this time, ms. */
   within: number;
   /** Wall clock, ms since the epoch. */
-  wall: number;
+  wall: WallTime;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { addMs, LONG_AGO, subtractTime } from "../../base/clock.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { listenForAbort, mapAtMost, NO_LONGER_NEEDED, sleepUntilLate } from "../../base/wait.ts";
 import type { KeyRange, Op, Txn, WatchBatch, WatchRequest } from "../../protocol/txn.ts";
@@ -46,7 +47,7 @@ export function createClusterStore<B>(
     share === undefined ? call() : share.login.use(failover, signal, call);
 
   /** The newest raft term that an answer has stated, and when that was. */
-  let newest = { term: 0n, statedAt: Number.NEGATIVE_INFINITY };
+  let newest = { term: 0n, statedAt: LONG_AGO };
 
   const call = async <T>(rpc: Rpc, request: object, signal: AbortSignal | undefined) => {
     const answer = await runWithToken(signal, (token) => run(rpc, request, token, signal));
@@ -100,7 +101,7 @@ export function createClusterStore<B>(
     const { clock, timeouts } = failover;
     const getToken = async (soon: AbortSignal) => share?.login.use(failover, soon, async (token) => token);
     try {
-      return await runWithDeadline(clock, clock.now() + timeouts.attempt, getToken, signal);
+      return await runWithDeadline(clock, addMs(clock.now(), timeouts.attempt), getToken, signal);
     } catch (error) {
       if (isUnavailable(error)) return undefined;
       throw error;
@@ -129,7 +130,7 @@ export function createClusterStore<B>(
 
   return {
     async readTerm(signal) {
-      const isFresh = failover.clock.now() - newest.statedAt < TERM_FRESH_MS;
+      const isFresh = subtractTime(failover.clock.now(), newest.statedAt) < TERM_FRESH_MS;
       if (!isFresh) await call("remaining", NO_SESSION, signal);
       return newest.term;
     },
@@ -267,7 +268,7 @@ async function readMemberStatus(
   const start = clock.now();
   try {
     const answer = await Promise.race([askStatus(member, token, ended), late]);
-    return parseMemberStatus(endpoint, answer as object, clock.now() - start);
+    return parseMemberStatus(endpoint, answer as object, subtractTime(clock.now(), start));
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StoreError) return { endpoint, ok: false, error };

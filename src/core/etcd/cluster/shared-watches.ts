@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock, Millis } from "../../base/clock.ts";
 import { forwardAbort, listenForAbort } from "../../base/wait.ts";
 import {
   type AttemptOptions,
@@ -53,13 +53,12 @@ class ProbedStream {
   /**
    * Ends the stream when a member that has answered before goes silent. A member may stay silent until the first
    * requested revision exists, so silence counts only after a first response.
-   * @param every in milliseconds
    */
-  startProbing(clock: Clock, every: number): void {
+  startProbing(clock: Clock, every: Millis): void {
     void this.#probe(clock, every).catch((error: unknown) => this.end(error));
   }
 
-  async #probe(clock: Clock, every: number): Promise<void> {
+  async #probe(clock: Clock, every: Millis): Promise<void> {
     for (let hasAnswered = false; !this.signal.aborted; ) {
       this.#hasResponse = false;
       const wasReading = this.#isReading;
@@ -89,8 +88,8 @@ class SharedStream {
     this.#stream = stream;
   }
 
-  /** @param every  interval of probes, ms */
-  static async open(member: Member, clock: Clock, every: number): Promise<SharedStream> {
+  /** @param every  interval of probes */
+  static async open(member: Member, clock: Clock, every: Millis): Promise<SharedStream> {
     const stream = await ProbedStream.open(member, new AbortController());
     const shared = new SharedStream(stream);
     void shared.#read();
@@ -212,11 +211,11 @@ class SharedWatch implements WatchSource {
  */
 export class SharedWatches {
   readonly #clock: Clock;
-  /** Interval of probes, ms. */
-  readonly #every: number;
+  /** Interval of probes. */
+  readonly #every: Millis;
   readonly #streams = new Map<Member, Promise<SharedStream>>();
 
-  constructor(clock: Clock, every: number) {
+  constructor(clock: Clock, every: Millis) {
     this.#clock = clock;
     this.#every = every;
   }
@@ -279,7 +278,7 @@ export class OpenWatch implements WatchSource {
   /**
    * Opens a stream and creates one watch per request.
    * @param options.signal aborts the opening; later it has no effect
-   * @param probes  how often to check that the member still serves the watch, ms
+   * @param probes  how often to check that the member still serves the watch
    * @throws MemberError, also for a compacted revision and a refused range. On a watch, a stale token looks like a
    * missing permission
    */
@@ -287,7 +286,7 @@ export class OpenWatch implements WatchSource {
     member: Member,
     requests: object[],
     { signal: attempt, token }: AttemptOptions,
-    probes: { clock: Clock; every: number },
+    probes: { clock: Clock; every: Millis },
   ): Promise<OpenWatch> {
     attempt.throwIfAborted();
     const control = new AbortController();

@@ -6,6 +6,7 @@ import type {
   StatusObject,
 } from "@grpc/grpc-js";
 import type { Etcd3 } from "etcd3";
+import type { Millis } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { listenForAbort } from "../../base/wait.ts";
 import {
@@ -43,7 +44,7 @@ export function createGrpcMember(
   const createInterceptor = <C extends Closable>(
     shared: SharedClient<C>,
     token: string | undefined,
-    deadline?: number,
+    deadline?: Millis,
   ) => new CallInterceptor(grpc, endpoint, token, deadline, () => shared.markAlive());
 
   /** Makes a call that is cancelled with the signal and throws MemberErrors. */
@@ -216,14 +217,14 @@ class CallInterceptor {
   readonly #onReceived: () => void;
 
   /**
-   * @param deadline milliseconds from now after which gRPC itself ends the call; undefined for streams
+   * @param deadline time after which gRPC itself ends the call; undefined for streams
    * @param onReceived  called whenever the server has sent something
    */
   constructor(
     grpc: GrpcPackage,
     endpoint: string,
     token: string | undefined,
-    deadline: number | undefined,
+    deadline: Millis | undefined,
     onReceived: () => void = () => {},
   ) {
     this.#endpoint = endpoint;

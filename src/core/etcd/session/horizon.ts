@@ -1,4 +1,12 @@
-import type { Clock } from "../../base/clock.ts";
+import {
+  addMs,
+  type Clock,
+  computeLead,
+  type Millis,
+  type MonotonicTime,
+  pickLater,
+  subtractTime,
+} from "../../base/clock.ts";
 import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { computeSafetyMargin } from "../../config/ttl.ts";
 
@@ -14,11 +22,10 @@ const SMALLEST_JUMP = 1_000;
  * the wall clock. That jump is the only trace of the pause.
  */
 export class ClockReading {
-  /** Instant on the clock, ms. */
-  readonly at: number;
+  readonly at: MonotonicTime;
   readonly #clock: Clock;
-  /** The smallest lead of the wall clock over the other clock since, ms. */
-  #lead: number;
+  /** The smallest lead of the wall clock over the other clock since. */
+  #lead: Millis;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,8 +33,8 @@ export class ClockReading {
     this.#lead = readLead(clock).most;
   }
 
-  /** Measures how far the wall clock has jumped forward since, ms. Returns 0 below SMALLEST_JUMP. */
-  measureJump(): number {
+  /** Measures how far the wall clock has jumped forward since. Returns 0 below SMALLEST_JUMP. */
+  measureJump(): Millis {
     const lead = readLead(this.#clock);
     this.#lead = Math.min(this.#lead, lead.most);
     const jump = lead.least - this.#lead;
@@ -36,13 +43,13 @@ export class ClockReading {
 }
 
 /**
- * Reads how far the wall clock is ahead of the other clock, ms. The bounds keep a process that is stopped between two
+ * Reads how far the wall clock is ahead of the other clock. The bounds keep a process that is stopped between two
  * readings from measuring a jump.
  */
-function readLead(clock: Clock): { least: number; most: number } {
+function readLead(clock: Clock): { least: Millis; most: Millis } {
   const before = clock.now();
   const wall = clock.getWallTime();
-  return { least: wall - clock.now(), most: wall - before };
+  return { least: computeLead(wall, clock.now()), most: computeLead(wall, before) };
 }
 
 /** Interval between checks of the wall clock, ms. */
@@ -54,20 +61,20 @@ const CHECK_INTERVAL = 1_000;
 const PROVE_WITHIN = 5_000;
 
 /**
- * Waits until `lead` ms before a horizon.
+ * Waits until `lead` before a horizon.
  * @param read  returns the horizon, and a signal that is aborted when it moves back
  * @throws the signal's reason
  */
 export async function waitUntilNear(
   clock: Clock,
-  read: () => { at: number; moved: AbortSignal },
-  lead: number,
+  read: () => { at: MonotonicTime; moved: AbortSignal },
+  lead: Millis,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const { at, moved } = read();
-    const left = at - lead - clock.now();
+    const left = subtractTime(at, clock.now()) - lead;
     if (left <= 0) return;
     await clock.sleep(left, AbortSignal.any([signal, moved])).catch(() => {}); // moved, or stopped
   }
@@ -76,9 +83,9 @@ export async function waitUntilNear(
 /** Receives the effects of a jump of the wall clock. */
 interface HorizonListener {
   /** The machine may have been paused. Only a renewal sent after this call proves that the session is alive. */
-  onClockJump(jump: number): void;
+  onClockJump(jump: Millis): void;
   /** No renewal succeeded in time: the horizon has moved back by the jump. */
-  onShortened(jump: number): void;
+  onShortened(jump: Millis): void;
 }
 
 /**
@@ -93,35 +100,33 @@ export class Horizon {
   readonly #clock: Clock;
   readonly #listener: HorizonListener;
   readonly #over: AbortSignal;
-  #at: number;
+  #at: MonotonicTime;
   #mark: ClockReading;
-  /** The part of the mark's jump that was reported, and the part that moved the horizon back; ms. */
-  #handledJump = 0;
-  #movedBackBy = 0;
+  /** The part of the mark's jump that was reported, and the part that moved the horizon back. */
+  #handledJump: Millis = 0;
+  #movedBackBy: Millis = 0;
   /** Aborted when the horizon moves back, so that waiting callers check again. */
   #moved = new AbortController();
 
   /**
    * @param sent  when the call that granted the session was sent
-   * @param ttl   in ms
    * @param over  aborted when the session is no longer used
    */
-  constructor(clock: Clock, listener: HorizonListener, sent: ClockReading, ttl: number, over: AbortSignal) {
+  constructor(clock: Clock, listener: HorizonListener, sent: ClockReading, ttl: Millis, over: AbortSignal) {
     this.#clock = clock;
     this.#listener = listener;
     this.#over = over;
     this.#mark = sent;
-    this.#at = sent.at + ttl - computeSafetyMargin(ttl);
+    this.#at = addMs(sent.at, ttl - computeSafetyMargin(ttl));
     void this.#watchWallClock().catch(() => {}); // stopped
   }
 
-  /** Instant on the clock, ms. */
-  get at(): number {
-    return this.#at - this.#movedBackBy;
+  get at(): MonotonicTime {
+    return addMs(this.#at, -this.#movedBackBy);
   }
 
-  /** How far the horizon moved back since the last successful renewal because of a jump of the wall clock, ms. */
-  get movedBackBy(): number {
+  /** How far the horizon moved back since the last successful renewal because of a jump of the wall clock. */
+  get movedBackBy(): Millis {
     return this.#movedBackBy;
   }
 
@@ -130,17 +135,17 @@ export class Horizon {
     return this.#mark.measureJump() > 0;
   }
 
-  /** Extends the horizon after a successful renewal. @param ttl  in ms */
-  extend(sent: ClockReading, ttl: number): void {
-    const before = this.#at - Math.max(this.#movedBackBy, this.#mark.measureJump());
-    this.#at = Math.max(before, sent.at + ttl - computeSafetyMargin(ttl));
+  /** Extends the horizon after a successful renewal. */
+  extend(sent: ClockReading, ttl: Millis): void {
+    const before = addMs(this.#at, -Math.max(this.#movedBackBy, this.#mark.measureJump()));
+    this.#at = pickLater(before, addMs(sent.at, ttl - computeSafetyMargin(ttl)));
     this.#mark = sent;
     this.#handledJump = 0;
     this.#movedBackBy = 0;
   }
 
-  /** Waits until `lead` ms before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
-  async waitUntilNear(lead: number, signal: AbortSignal): Promise<void> {
+  /** Waits until `lead` before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
+  async waitUntilNear(lead: Millis, signal: AbortSignal): Promise<void> {
     await waitUntilNear(this.#clock, () => ({ at: this.at, moved: this.#moved.signal }), lead, signal);
   }
 
@@ -152,13 +157,17 @@ export class Horizon {
     }
   }
 
-  async #handleClockJump(jump: number): Promise<void> {
+  async #handleClockJump(jump: Millis): Promise<void> {
     const mark = this.#mark;
     this.#handledJump = jump;
     this.#listener.onClockJump(jump);
-    const until = this.#clock.now() + PROVE_WITHIN;
+    const until = addMs(this.#clock.now(), PROVE_WITHIN);
     // A clock may wake its sleepers early, as that of tests does.
-    for (let left = PROVE_WITHIN; left > 0 && mark === this.#mark; left = until - this.#clock.now())
+    for (
+      let left = PROVE_WITHIN;
+      left > 0 && mark === this.#mark;
+      left = subtractTime(until, this.#clock.now())
+    )
       await this.#clock.sleep(left, this.#over);
     if (mark !== this.#mark) return; // renewed meanwhile
     this.#movedBackBy = Math.max(this.#movedBackBy, mark.measureJump());

@@ -1,4 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
+import {
+  addMs,
+  type Clock,
+  type Millis,
+  type MonotonicTime,
+  type Seconds,
+  subtractTime,
+} from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -36,9 +43,9 @@ export function isSessionGone(error: unknown): boolean {
 export async function grantOnce(
   store: Store,
   id: bigint,
-  ttl: number,
+  ttl: Seconds,
   signal?: AbortSignal,
-): Promise<{ ttl: number; raftTerm: bigint }> {
+): Promise<{ ttl: Seconds; raftTerm: bigint }> {
   try {
     return await store.grant(id, ttl, signal);
   } catch (error) {
@@ -103,7 +110,7 @@ export class Session {
   readonly #horizon: Horizon;
   /** Aborted when a renewal is due at once and the result of a renewal in flight no longer counts. */
   #urgentRenewal = new AbortController();
-  #ttl: number;
+  #ttl: Millis;
   #term: bigint;
   #owner: SessionOwner | undefined;
 
@@ -114,8 +121,8 @@ export class Session {
     this.#ports = ports;
     this.#ttl = granted.ttl * 1000;
     const horizonListener = {
-      onClockJump: (jump: number) => this.#handleClockJump(jump),
-      onShortened: (jump: number) => this.#handleShortenedHorizon(jump),
+      onClockJump: (jump: Millis) => this.#handleClockJump(jump),
+      onShortened: (jump: Millis) => this.#handleShortenedHorizon(jump),
     };
     this.#horizon = new Horizon(ports.clock, horizonListener, granted.sent, this.#ttl, this.#stop.signal);
     this.#term = granted.raftTerm;
@@ -124,11 +131,16 @@ export class Session {
 
   /**
    * Grants a session with a new random id.
-   * @param ttl    whole seconds
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param ttl    a whole number
+   * @param until  instant until which an unreachable etcd is retried
    * @throws StoreError
    */
-  static async open(ports: SessionPorts, ttl: number, until: number, signal?: AbortSignal): Promise<Session> {
+  static async open(
+    ports: SessionPorts,
+    ttl: Seconds,
+    until: MonotonicTime,
+    signal?: AbortSignal,
+  ): Promise<Session> {
     const id = generateSessionId(ports.random);
     // The answer to the grant may state a later term than that of the grant: a transfer of leadership takes milliseconds.
     const term = await retryUnavailable(ports, until, (call) => ports.store.readTerm(call), signal);
@@ -146,7 +158,7 @@ export class Session {
    * Takes over a session that another process has opened: renews it, and checks with a read sent after the renewal that
    * its keys exist.
    * @param prove  reads the keys that the session holds, linearizably
-   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param until  instant until which an unreachable etcd is retried
    * @returns undefined if the session or its keys are gone
    * @throws StoreError, or the signal's reason
    */
@@ -154,7 +166,7 @@ export class Session {
     ports: SessionPorts,
     id: bigint,
     prove: () => Promise<SessionProof>,
-    until: number,
+    until: MonotonicTime,
     signal?: AbortSignal,
   ): Promise<Session | undefined> {
     for (;;) {
@@ -175,8 +187,8 @@ export class Session {
     }
   }
 
-  /** Instant on the clock, ms, by which all work that relies on this session must have ended. */
-  get horizon(): number {
+  /** Instant by which all work that relies on this session must have ended. */
+  get horizon(): MonotonicTime {
     return this.#horizon.at;
   }
 
@@ -185,13 +197,13 @@ export class Session {
     return this.#horizon.isDoubted;
   }
 
-  /** Waits until `lead` ms before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
-  async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
+  /** Waits until `lead` before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
+  async waitUntilHorizonNear(lead: Millis, signal: AbortSignal): Promise<void> {
     await this.#horizon.waitUntilNear(lead, signal);
   }
 
-  /** Time to live in ms, as last returned by the server. */
-  get ttl(): number {
+  /** Time to live, as last returned by the server. */
+  get ttl(): Millis {
     return this.#ttl;
   }
 
@@ -221,16 +233,16 @@ export class Session {
   }
 
   /** Ends the session and every key on it. @param until  instant until which an unreachable etcd is retried */
-  async end(until: number): Promise<void> {
+  async end(until: MonotonicTime): Promise<void> {
     this.stopRenewing();
     await retryUnavailable(this.#ports, until, (call) => this.#ports.store.revoke(this.id, call));
   }
 
   async #renewPeriodically(): Promise<void> {
     const { clock } = this.#ports;
-    for (let due = clock.now() + computeRenewalPeriod(this.#ttl); !this.#stop.signal.aborted; ) {
+    for (let due = addMs(clock.now(), computeRenewalPeriod(this.#ttl)); !this.#stop.signal.aborted; ) {
       const urgent = await this.#pauseUntil(due);
-      due = clock.now() + computeRenewalPeriod(this.#ttl);
+      due = addMs(clock.now(), computeRenewalPeriod(this.#ttl));
       try {
         const isTermStable = await raceAbort(this.#renewWithStableTerm(urgent), urgent);
         if (this.#stop.signal.aborted) return;
@@ -238,7 +250,7 @@ export class Session {
         else due = clock.now();
       } catch (error) {
         this.#logRenewalFailure(error);
-        due = clock.now() + Math.min(500, computeRenewalPeriod(this.#ttl));
+        due = addMs(clock.now(), Math.min(500, computeRenewalPeriod(this.#ttl)));
       }
     }
   }
@@ -248,11 +260,11 @@ export class Session {
    * @returns a signal that aborts that renewal early
    * @throws when the session is lost or renewing has stopped
    */
-  async #pauseUntil(due: number): Promise<AbortSignal> {
+  async #pauseUntil(due: MonotonicTime): Promise<AbortSignal> {
     const { clock } = this.#ports;
     const stop = this.#stop.signal;
     const either = AbortSignal.any([stop, this.#urgentRenewal.signal]);
-    await clock.sleep(Math.max(0, due - clock.now()), either).catch(() => stop.throwIfAborted());
+    await clock.sleep(Math.max(0, subtractTime(due, clock.now())), either).catch(() => stop.throwIfAborted());
     if (this.#urgentRenewal.signal.aborted) this.#urgentRenewal = new AbortController();
     return AbortSignal.any([stop, this.#urgentRenewal.signal]);
   }
@@ -299,14 +311,14 @@ export class Session {
     return this.#owner.prove();
   }
 
-  #extendHorizon(sent: ClockReading, ttl: number): void {
+  #extendHorizon(sent: ClockReading, ttl: Millis): void {
     if (this.isDoubted) this.#ports.log.info("the session is alive: it was renewed after the jump");
     // The marks state the time to live at the grant. Runs that find a mark wait no longer, so the session must not live longer.
     this.#ttl = Math.min(this.#ttl, ttl);
     this.#horizon.extend(sent, this.#ttl);
   }
 
-  #handleClockJump(jump: number): void {
+  #handleClockJump(jump: Millis): void {
     const ms = Math.round(jump);
     this.#ports.log.info(
       "the wall clock jumped forward: renewing at once, the machine may have been paused",
@@ -315,7 +327,7 @@ export class Session {
     this.#urgentRenewal.abort(new StoreError("unavailable", "sent before the wall clock jumped"));
   }
 
-  #handleShortenedHorizon(jump: number): void {
+  #handleShortenedHorizon(jump: Millis): void {
     const ms = Math.round(jump);
     this.#ports.log.warn(
       "the wall clock jumped forward, and the session was not renewed since: the jump counts as elapsed time",
@@ -355,7 +367,7 @@ export class Session {
 }
 
 interface GrantedSession {
-  ttl: number;
+  ttl: Seconds;
   raftTerm: bigint;
   grantTerm: bigint | undefined;
   sent: ClockReading;
@@ -368,7 +380,7 @@ async function renewOnce(
   store: Store,
   id: bigint,
   signal: AbortSignal,
-): Promise<{ ttl: number; raftTerm: bigint } | undefined> {
+): Promise<{ ttl: Seconds; raftTerm: bigint } | undefined> {
   try {
     return await store.renew(id, signal);
   } catch (error) {

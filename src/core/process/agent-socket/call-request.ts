@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { decodeArgument } from "../../base/bytes.ts";
+import { type BootTime, toBootTime } from "../../base/clock.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import {
   CALL_STATES,
@@ -22,8 +23,8 @@ export interface CallRequest {
   hasConfig: boolean;
   state: CallState;
   connectionNumber: number;
-  /** The launcher's boot-time clock when it sent the call, ms. */
-  bootTime: number;
+  /** When the launcher sent the call. */
+  bootTime: BootTime;
   /** Length of words and settings together, bytes. */
   length: number;
 }
@@ -39,7 +40,7 @@ export class CallRefusal extends Error {}
 /** Collects the frames of a call until it is complete. */
 export class CallRequestReader {
   #head: CallHead | undefined;
-  #bootTime = 0;
+  #bootTime = toBootTime(0);
   #words: Buffer[] = [];
   #settings: Buffer[] = [];
   #note: Buffer | undefined;
@@ -67,7 +68,7 @@ export class CallRequestReader {
     if (b !== CALL_VERSION) throw new CallRefusal(`the launcher speaks version ${b}, not ${CALL_VERSION}`);
     this.#head = decodeCallHead(block);
     if (this.#head === undefined) throw new CallRefusal("the head of the call is malformed");
-    this.#bootTime = Number(a) / 1e6;
+    this.#bootTime = toBootTime(Number(a) / 1e6);
   }
 
   #addWords({ a, block }: Frame): void {

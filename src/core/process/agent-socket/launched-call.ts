@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { constants } from "node:os";
+import { type BootTime, type Millis, toBootNanos } from "../../base/clock.ts";
 import {
   BLOCK_MAX,
   encodeFrame,
@@ -33,8 +34,8 @@ export class LaunchedCall {
   /** The process that has connected: the launcher, or the inner guardian for a call that is `running`. */
   readonly peer: Peer;
   readonly request: CallRequest;
-  /** Time from the sending of the call until it was complete here, ms. A launcher does not wait for a slow agent. */
-  readonly delay: number;
+  /** Time from the sending of the call until it was complete here. A launcher does not wait for a slow agent. */
+  readonly delay: Millis;
   /** Whether guardians have been ordered or are running, and have not ended. */
   isGuarded: boolean;
   /** Whether the command has ended. Its claim may not be free yet, and the launcher may not know. */
@@ -59,7 +60,7 @@ export class LaunchedCall {
   /** @param flush  resolves when all that was sent before is written */
   constructor(
     { id, peer, request }: CallNews,
-    delay: number,
+    delay: Millis,
     outbox: Outbox<SocketOrder>,
     flush: () => Promise<void>,
   ) {
@@ -93,7 +94,7 @@ export class LaunchedCall {
    * @param patienceMs  time for which the launcher tries to resume the call before its command is started
    * @throws RangeError when the text is longer than 4 KiB or contains a NUL
    */
-  async sendNote(text: string, patienceMs: number): Promise<void> {
+  async sendNote(text: string, patienceMs: Millis): Promise<void> {
     const block = Buffer.from(text);
     if (block.length > NOTE_MAX || block.includes(0))
       throw new RangeError(`a note of at most ${NOTE_MAX} bytes without a NUL; got ${block.length} bytes`);
@@ -256,12 +257,11 @@ function readAnswer(socket: Socket, addon: PeerAddon): Promise<VersionAnswer> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** @param bootTime  ms */
-function encodeVersionCall(bootTime: number): Buffer {
+function encodeVersionCall(bootTime: BootTime): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32LE(process.pid, 0);
   head.writeUInt32LE(process.ppid, 4);
-  const sent = BigInt(Math.round(bootTime * 1e6));
+  const sent = toBootNanos(bootTime);
   return Buffer.concat([
     encodeFrame(LAUNCHER_EVENT.call, sent, CALL_VERSION, Buffer.concat([head, Buffer.from("/\0")])),
     encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from("--version\0")),

@@ -1,5 +1,5 @@
 import { lstatSync, statfsSync } from "node:fs";
-import type { Clock } from "../../base/clock.ts";
+import { addMs, type BootTime, type Clock, LONG_AGO } from "../../base/clock.ts";
 import type { CommandHost } from "../guarded-command/command.ts";
 import { GUARDIAN_NAME, type Guardian, type GuardianExit } from "../guarded-command/guardian-process.ts";
 import {
@@ -37,8 +37,8 @@ export class LaunchedGuardian implements Guardian {
   #outer: number | undefined;
   /** Start times of the guardians by process id. */
   readonly #guardians = new Map<number, number>();
-  /** Instant on the clock, ms, of the next routine check for stopped guardians. */
-  #wakeFrom = 0;
+  /** When to make the next routine check for stopped guardians. */
+  #wakeFrom = LONG_AGO;
   /** Whether a guardian has reported its process id. */
   #hasReported = false;
   #isGone = false;
@@ -72,7 +72,7 @@ export class LaunchedGuardian implements Guardian {
   wake(isRoutine = false) {
     const now = this.#clock.now();
     if (isRoutine && now < this.#wakeFrom) return;
-    this.#wakeFrom = now + WAKE_EVERY_MS;
+    this.#wakeFrom = addMs(now, WAKE_EVERY_MS);
     this.#signal("SIGCONT", ({ isStopped }) => isStopped);
   }
 
@@ -228,14 +228,14 @@ function isOwnDirectory(path: string, uid: number): boolean {
  * Creates a command host that runs the command of a call under the guardians of its launcher. They are ordered when the
  * command is first given deadlines, so a call that waits has no guardians. For a call that is `running`, `prepare`
  * returns its command, which is already started.
- * @param ports.readBootTime  reads the boot-time clock, ms. Callers with another clock are declined, so the guardians
+ * @param ports.readBootTime  Callers with another clock are declined, so the guardians
  * use the same one
  * @param runId  the value of SIGNALBOX_RUN in the environment of a command that is already started
  * @throws SignalboxError from `prepare`: 126 when an argument is invalid
  */
 export function createLaunchedCommandHost(
   call: LaunchedCall,
-  ports: { clock: Clock; readBootTime(): number },
+  ports: { clock: Clock; readBootTime(): BootTime },
   runId?: string,
 ): CommandHost {
   return {

@@ -1,3 +1,4 @@
+import { type BootTime, subtractTime } from "../../base/clock.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { LaunchedCall } from "./launched-call.ts";
 import type { PathCheck } from "./listening-socket.ts";
@@ -14,8 +15,7 @@ import {
 interface AgentListenerOptions {
   /** The thread that owns the socket (socket-server.ts). */
   port: ThreadPort;
-  /** Reads the boot-time clock, ms. */
-  readBootTime(): number;
+  readBootTime(): BootTime;
   /** Receives each complete call. It must accept, decline or end it. */
   onCall(call: LaunchedCall): void;
   /** Called for connections that were declined before their calls were complete. */
@@ -79,7 +79,7 @@ export async function openAgentListener(options: AgentListenerOptions): Promise<
 
   const handleCall = (news: CallNews) => {
     take(news.peer.uid);
-    const delay = options.readBootTime() - news.request.bootTime;
+    const delay = subtractTime(options.readBootTime(), news.request.bootTime);
     const call = new LaunchedCall(news, delay, outbox, flush);
     calls.set(news.id, call);
     options.onCall(call);

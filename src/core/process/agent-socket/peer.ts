@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { Socket } from "node:net";
 import { getSystemErrorMap } from "node:util";
+import { type BootTime, subtractTime } from "../../base/clock.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { type ProcessStatus, readProcess, readProcFile } from "../guarded-command/processes.ts";
 import { loadAddon, locateNative } from "../native/locate.ts";
@@ -29,7 +30,6 @@ export function loadPeerAddon(path: string = locateNative("peer.node")) {
   if (readPeer === undefined || readBootTime === undefined)
     throw new ConfigError(`${path} belongs to another version of signalbox; build it with \`npm run build\``);
   return {
-    /** Reads the boot-time clock, ms. Processes in one time namespace see the same. */
     readBootTime,
     /** Reads the peer of a connected Unix socket. @throws Error when the socket has been closed */
     readPeer(socket: Socket): Peer {
@@ -71,11 +71,10 @@ const MAX_ANCESTORS = 32;
 
 /**
  * Checks that the caller sees the same process ids, the same clock and the same files as this process.
- * @param bootTime  boot-time clock of this process, ms
  * @throws CallRefusal when it does not
  */
-export function checkCaller(peer: Peer, request: CallRequest, bootTime: number): void {
-  if (Math.abs(request.bootTime - bootTime) > CLOCK_TOLERANCE_MS)
+export function checkCaller(peer: Peer, request: CallRequest, bootTime: BootTime): void {
+  if (Math.abs(subtractTime(request.bootTime, bootTime)) > CLOCK_TOLERANCE_MS)
     throw new CallRefusal("the caller has another boot-time clock: it is in another time namespace");
   const isLauncher = peer.pid === request.pid;
   if (request.state === "running" ? !isGuardianOf(request.pid, peer.pid) : !isLauncher)

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Millis } from "../../base/clock.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { readProcFile } from "../guarded-command/processes.ts";
 import type { Frame } from "../guarded-command/wire.ts";
@@ -116,7 +117,7 @@ class IncomingCall {
   #isOver = false;
 
   /** @param timeoutMs  time until the call must be complete */
-  constructor(connection: CallConnection, timeoutMs: number, ports: IncomingCallPorts) {
+  constructor(connection: CallConnection, timeoutMs: Millis, ports: IncomingCallPorts) {
     this.#connection = connection;
     this.#ports = ports;
     this.#timeout = setTimeout(
@@ -170,7 +171,7 @@ export interface SocketLimits {
   /** Of each user. */
   user: UserLimits;
   /** Time from the connection to the end of the call, ms. */
-  callMs: number;
+  callMs: Millis;
 }
 
 const MIB_BYTES = 1024 * 1024;

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import type { MonotonicTime } from "../../base/clock.ts";
 
 /**
  * The command port: runs a command that cannot outlive its deadlines, whatever happens to this process. The real
@@ -57,12 +58,11 @@ export interface Streams {
   onEnd(): void;
 }
 
-/** Instants on the Clock's `now()`, in milliseconds. */
 export interface Deadlines {
   /** All processes of the command get SIGTERM at this instant. */
-  termAt: number;
+  termAt: MonotonicTime;
   /** All processes of the command get SIGKILL at this instant: the horizon. */
-  killAt: number;
+  killAt: MonotonicTime;
 }
 
 export interface GuardedCommand {
@@ -82,7 +82,7 @@ export interface GuardedCommand {
   /** Forwards a signal to the command. TERM, INT, HUP and QUIT go to its process group, others to its first process. */
   signal(name: NodeJS.Signals): void;
   /** Sends SIGTERM to all processes of the command now, and SIGKILL at `killAt` or at an earlier armed deadline. */
-  terminate(killAt: number): void;
+  terminate(killAt: MonotonicTime): void;
   /** Resolves when the first process has ended; descendants may still run. Never rejects. */
   readonly exited: Promise<CommandExit>;
   /**

@@ -1,6 +1,14 @@
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
-import type { Clock } from "../../base/clock.ts";
+import {
+  type BootTime,
+  type Clock,
+  type MonotonicTime,
+  NEVER,
+  pickEarlier,
+  subtractTime,
+  toBootNanos,
+} from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { findCommandHint } from "../../base/shell.ts";
 import { NO_LONGER_NEEDED } from "../../base/wait.ts";
@@ -119,7 +127,7 @@ interface GuardianWatchdogPorts {
 export class GuardianWatchdog {
   readonly #ports: GuardianWatchdogPorts;
   #round = new AbortController();
-  #killAt = Number.POSITIVE_INFINITY;
+  #killAt = NEVER;
   #hasAnswered = false;
   #isOver = false;
 
@@ -127,8 +135,8 @@ export class GuardianWatchdog {
     this.#ports = ports;
   }
 
-  /** Sets the instant, on the clock, by which no process of the command may be left. It may move. */
-  setDeadline(killAt: number): void {
+  /** Sets the instant by which no process of the command may be left. It may move. */
+  setDeadline(killAt: MonotonicTime): void {
     const isEarlier = killAt < this.#killAt;
     this.#killAt = killAt;
     if (!isEarlier || this.#isOver) return;
@@ -164,7 +172,7 @@ export class GuardianWatchdog {
   async #waitUntilDue(signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
     for (;;) {
-      const left = this.#killAt + GUARDIAN_TIMEOUT_MS - clock.now();
+      const left = subtractTime(this.#killAt, clock.now()) + GUARDIAN_TIMEOUT_MS;
       if (left <= 0) return;
       await clock.sleep(left, signal);
     }
@@ -181,10 +189,9 @@ export interface NativeCommandOptions<G extends Guardian> {
   /** The value of SIGNALBOX_RUN in the environment of a command that already runs. */
   runId?: string | undefined;
   /**
-   * Reads the guardian's boot-time clock, ms, if it is known to be that of this process. Requests then do not wait for the
-   * guardian.
+   * Given if the guardian's boot-time clock is known to be that of this process. Requests then do not wait for the guardian.
    */
-  readBootTime?: () => number;
+  readBootTime?: () => BootTime;
   /** Starts the guardian, or connects to one. Called once. @throws SignalboxError */
   createGuardian(onFrame: (frame: Frame) => void): G;
 }
@@ -202,7 +209,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   readonly #exited = Promise.withResolvers<CommandExit>();
   readonly #gone = Promise.withResolvers<void>();
   /** The guardian's boot time, ns, and the local clock, read afterwards. */
-  #clocks: { boot: bigint; now: number } | undefined;
+  #clocks: { boot: bigint; now: MonotonicTime } | undefined;
   #isReady = false;
   /** The guardian has reported that the command was started. */
   #hasStarted = false;
@@ -216,7 +223,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   /** Remaining processes of the command may continue. */
   #isReleased = false;
   #runId: string | undefined;
-  #terminateBy = Number.POSITIVE_INFINITY;
+  #terminateBy = NEVER;
   #startTimes: ProcessStartTimes = new Map();
   #cgroup = new CommandCgroup("");
 
@@ -236,7 +243,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     this.#environment = environment;
     this.#launched = isRunning;
     this.#runId = runId;
-    if (readBootTime !== undefined) this.#compareClocks(BigInt(Math.floor(readBootTime() * 1e6)));
+    if (readBootTime !== undefined) this.#compareClocks(toBootNanos(readBootTime()));
     this.#started.promise.catch(() => {}); // no listener before start()
     this.#ready.promise.catch(() => {});
     this.guardian = createGuardian((frame) => this.#handleFrame(frame));
@@ -284,16 +291,16 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.signal, BigInt(constants.signals[name])));
   }
 
-  terminate(killAt: number) {
+  terminate(killAt: MonotonicTime) {
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.terminate, this.#toBootTime(killAt)));
-    this.#terminateBy = Math.min(this.#terminateBy, killAt);
+    this.#terminateBy = pickEarlier(this.#terminateBy, killAt);
     this.#updateWatchdog();
   }
 
   async release() {
     const ended = Promise.race([this.gone, this.guardian.ended]).then(() => undefined);
     const exit = this.#launched ? await Promise.race([this.exited, ended]) : undefined;
-    this.#isReleased = exit?.terminated === false && this.#terminateBy === Number.POSITIVE_INFINITY;
+    this.#isReleased = exit?.terminated === false && this.#terminateBy === NEVER;
     this.guardian.wake();
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.release));
     await this.guardian.ended;
@@ -313,9 +320,9 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
    * Converts an instant of the local clock to nanoseconds of boot time. The guardian read its time before the local
    * clock was read, so the result is early by that interval, never late.
    */
-  #toBootTime(instant: number): bigint {
-    const { boot, now } = this.#clocks ?? { boot: 0n, now: 0 };
-    const ms = instant - now;
+  #toBootTime(instant: MonotonicTime): bigint {
+    const { boot, now } = this.#clocks ?? { boot: 0n, now: instant };
+    const ms = subtractTime(instant, now);
     if (!Number.isFinite(ms)) return ms > 0 ? 1n << 64n : 0n;
     return boot + BigInt(Math.floor(ms * 1e6));
   }
@@ -327,8 +334,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   #updateWatchdog(isRoutine = false): void {
     if (!this.#launched) return;
     this.guardian.wake(isRoutine);
-    const killAt = this.#deadlines?.killAt ?? Number.POSITIVE_INFINITY;
-    this.#watchdog.setDeadline(Math.min(killAt, this.#terminateBy));
+    const killAt = this.#deadlines?.killAt ?? NEVER;
+    this.#watchdog.setDeadline(pickEarlier(killAt, this.#terminateBy));
   }
 
   #pingGuardians(): void {

@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
+import type { Millis } from "../../base/clock.ts";
 import { loadAddon } from "../native/locate.ts";
 import type { CommandCgroup } from "./cgroup.ts";
 import {
@@ -45,7 +46,7 @@ const INCOMPLETE_SCAN_WEIGHT = 0.2;
  * cgroup, weaker than a guardian: it misses a descendant that left the session *and* changed its environment *and* lost
  * its parents *before* the guardian saw it.
  */
-export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => Promise<void>): Promise<void> {
+export async function killOrphans(mark: OrphanCriteria, sleep: (ms: Millis) => Promise<void>): Promise<void> {
   let pause = PAUSE_MS;
   for (let quiet = 0; quiet < QUIET_SCANS; ) {
     mark.cgroup.kill();

@@ -77,6 +77,12 @@ static int hide_variables(void) {
 #define NO_DEBUGGER "--disable-sigusr1"
 enum { BAD_OPTION = 9 };
 
+/*
+ * One thread for V8's tasks instead of four: a run is over before they would help, and each thread takes time to start and end.
+ * With 0, Node would start one for each processor.
+ */
+#define ONE_THREAD "--v8-pool-size=1"
+
 /* A Node before 22.14 only says that it does not know the option. If somebody is at a terminal, find that out before. */
 static int is_too_old(void) {
   int status = 0;
@@ -92,10 +98,11 @@ static int is_too_old(void) {
 static char **build_arguments(const struct options *options, const char *node, const char *bundle) {
   size_t count = 0, next = 0;
   while (options->words[count]) count++;
-  char **list = malloc((count + 5 + MOST_LIMITS) * sizeof *list);
+  char **list = malloc((count + 6 + MOST_LIMITS) * sizeof *list);
   if (!list) return NULL;
   list[next++] = (char *)node;
   list[next++] = NO_DEBUGGER;
+  if (options->starts_command) list[next++] = ONE_THREAD;
   for (const char *const *limit = find_limits(options); *limit; limit++) list[next++] = (char *)*limit;
   list[next++] = (char *)bundle;
   if (options->called) list[next++] = (char *)options->called;
@@ -131,8 +138,7 @@ void run_node(const struct options *options, const char *reason) {
   char **arguments = build_arguments(options, is_own ? node : "node", bundle);
   if (!arguments || !hide_variables()) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
   if (!is_own && is_too_old()) fail("cannot use the Node.js in PATH", "it is too old", REMEDY);
-  signals_restore();
-  signals_hold_for_node();
+  signals_restore_for_node();
   set_variables(options, reason);
   inherited_forbid_core_dumps();
   if (is_own) execve(node, arguments, environ);

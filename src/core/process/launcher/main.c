@@ -42,6 +42,7 @@ static const char *prepare(const struct options *options) {
 
 int main(int argc, char **argv) {
   static struct options options;
+  signals_hold_usr1();
   open_missing_stdio();
   options_read(&options, argv);
   keep_agent(&options);

@@ -54,7 +54,8 @@ void options_read(struct options *out, char **argv) {
   out->words = argv[0] ? argv + 1 : argv;
   const char *first = out->called ? out->called : out->words[0];
   int is_run = first && strcmp(first, "run") == 0;
-  out->is_for_agent = first && (is_run || is_listed(FRONT_ENDS, first));
+  out->starts_command = first && (is_run || is_listed(FRONT_ENDS, first));
+  out->is_for_agent = out->starts_command;
   for (char **at = out->words; out->is_for_agent && *at && strcmp(*at, "--") != 0; at++) {
     const char *value;
     if (is_listed(FOR_NODE, *at)) out->is_for_agent = 0;

@@ -24,12 +24,19 @@ static sigset_t build_set(const int *signals) {
   return set;
 }
 
+void signals_hold_usr1(void) {
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &held, &mask_before);
+}
+
 int signals_open(void) {
   const struct sigaction ignored = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
   const sigset_t received = build_set(RECEIVED);
   descriptor = signalfd(-1, &received, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0) return -1;
-  sigprocmask(SIG_BLOCK, &received, &mask_before);
+  sigprocmask(SIG_BLOCK, &received, NULL);
   sigaction(SIGPIPE, &ignored, &pipe_before);  /* a closed output must not end the command */
   sigaction(SIGCHLD, &usual, &child_before);   /* if inherited as ignored, it would reap the guardian */
   return 0;
@@ -59,16 +66,17 @@ int signals_next(void) {
   return read(descriptor, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-void signals_hold_for_node(void) {
-  sigset_t held;
-  sigemptyset(&held);
-  sigaddset(&held, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &held, NULL);
-}
-
-void signals_restore(void) {
+static void restore(const sigset_t *mask) {
   if (descriptor < 0) return;
   sigaction(SIGPIPE, &pipe_before, NULL);
   sigaction(SIGCHLD, &child_before, NULL);
-  sigprocmask(SIG_SETMASK, &mask_before, NULL);
+  sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+void signals_restore(void) { restore(&mask_before); }
+
+void signals_restore_for_node(void) {
+  sigset_t mask = mask_before;
+  sigaddset(&mask, SIGUSR1);
+  restore(&mask);
 }

@@ -1,6 +1,9 @@
 /* Signals that the launcher receives: those that a run forwards to its command, and SIGCHLD. */
 #pragma once
 
+/* Lets USR1 wait from now on. Call it first: until then, the signal ends this process. */
+void signals_hold_usr1(void);
+
 /* Starts to receive signals. A signal that the caller ignores stays ignored. Returns 0, or -1 with errno. */
 int signals_open(void);
 
@@ -16,11 +19,11 @@ int signals_descriptor(void);
 /* Returns the next signal that was received, 0 for none. */
 int signals_next(void);
 
-/*
- * Lets USR1 wait for the program that is executed next. Node then keeps it waiting until signalbox listens to it
- * (src/core/process/native/signals.ts); the other signals end Node until then.
- */
-void signals_hold_for_node(void);
-
 /* Restores the caller's handling of signals, for the program that is executed next. */
 void signals_restore(void);
+
+/*
+ * The same, but USR1 waits on. Node then keeps it waiting until signalbox listens to it (src/core/process/native/signals.ts);
+ * the other signals end Node until then.
+ */
+void signals_restore_for_node(void);

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { machine } from "node:os";
 import { join } from "node:path";
+import type { BootTime } from "../../base/clock.ts";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 
 /**
@@ -48,7 +49,7 @@ export function locateNative(name: keyof typeof PROGRAMS, folder: string = impor
 interface Addon {
   /** Returns the numbers of a peer. */
   readPeer(descriptor: number): number[] | number;
-  readBootTime(): number;
+  readBootTime(): BootTime;
   unblockSignal(number: number): void;
   /** Returns the limit before. */
   setSoftLimit(resource: number, soft: number): number;

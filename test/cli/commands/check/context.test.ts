@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { createIo } from "../../../../fixtures/cli/sample-commands.ts";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { printContexts, showContext } from "../../../../src/cli/commands/check/config.impl.ts";
 import type { CommandExecutor } from "../../../../src/cli/frame/command.ts";
-import { createIo } from "../samples.ts";
 
 const path = join(createTestFolder(afterAll), "config.json");
 writeFileSync(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createIo } from "../../../../fixtures/cli/sample-commands.ts";
 import {
   AcceptedWarnings,
   formatFinding,
@@ -9,7 +10,6 @@ import type { Call } from "../../../../src/cli/frame/command.ts";
 import { UsageError } from "../../../../src/core/base/errors.ts";
 import type { Finding, FindingLevel } from "../../../../src/core/base/finding.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
-import { createIo } from "../samples.ts";
 
 const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({
   kind: "thing",

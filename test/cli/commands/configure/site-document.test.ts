@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { findMismatches } from "../../../../fixtures/find-mismatches.ts";
+import { anyConfiguration } from "../../../../fixtures/protocol/configurations.ts";
+import { usableName } from "../../../../fixtures/protocol/samples.ts";
 import { formatSiteYaml, parseSiteDocument } from "../../../../src/cli/commands/configure/site-document.ts";
 import { formatSiteJson } from "../../../../src/cli/commands/configure/site-fields.ts";
 import { evaluateUnits } from "../../../../src/core/fleet/arithmetic.ts";
 import type { TotalCheck } from "../../../../src/core/fleet/resources.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
 import type { SiteDocument } from "../../../../src/site/operate/site.ts";
-import { anyConfiguration } from "../../../core/fleet/configurations.ts";
-import { usableName } from "../../../core/protocol/samples.ts";
-import { findMismatches } from "../../../safety/support/find-mismatches.ts";
 
 const MACROS: Record<string, number> = { CPU: 4, MEMMB: 8000 };
 const check: TotalCheck = (_, total) => {

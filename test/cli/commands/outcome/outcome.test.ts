@@ -1,5 +1,6 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
+import { createIo } from "../../../../fixtures/cli/sample-commands.ts";
 import type { Call } from "../../../../src/cli/frame/command.ts";
 import type { DrainResult, PruneResult } from "../../../../src/cli/frame/outcome.ts";
 import {
@@ -11,13 +12,13 @@ import {
 } from "../../../../src/cli/frame/outcome.ts";
 import { printOutcome } from "../../../../src/cli/frame/print-outcome.ts";
 import { createMessagePrinter } from "../../../../src/cli/frame/store-command.ts";
-import { createIo } from "../samples.ts";
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
   return {
     kind: "prune",
     outcome,
     revision: 7n,
+    target: "audit, hosts, vanished, expired",
     audit: 2,
     hosts: ["web1.example.com"],
     vanished: [],
@@ -83,11 +84,11 @@ describe("an exit code", () => {
 
 describe("the text of an outcome", () => {
   it("goes to standard output, with the line that repeats a dry run", () => {
-    const texts = { messages: ["2 runs go on"], repeat: "signalbox drain lock x --yes" };
+    const texts = { messages: ["2 runs go on"], repeat: "--expect-revision 7 --yes" };
     expect(print(create(createDrainResult("dry-run"), texts))).toEqual({
       code: 0,
       err: "",
-      out: "2 runs go on\ndo it with: signalbox drain lock x --yes\n",
+      out: "2 runs go on\ndo it with --expect-revision 7 --yes instead of --dry-run\n",
     });
   });
 
@@ -96,7 +97,7 @@ describe("the text of an outcome", () => {
     expect(print(changed)).toEqual({
       code: 75,
       out: "",
-      err: "signalbox: nothing was done, because something has changed:\nsignalbox: new: a drain\n",
+      err: "signalbox: nothing was changed, because something has changed meanwhile:\nsignalbox: new: a drain\n",
     });
     expect(print(changed, {}, -1)).toEqual({ code: 75, out: "", err: "" });
   });
@@ -119,15 +120,16 @@ describe("the text of an outcome", () => {
 describe("the JSON of an outcome", () => {
   const printJson = (outcome: ActionOutcome): unknown => JSON.parse(print(outcome, { json: true }).out);
 
-  it("has the result and the messages; of a drain, the notes among these", () => {
-    const texts = { messages: ["2 runs go on"], notes: ["no lock x is known"], repeat: "signalbox drain" };
+  it("has the result, the messages and the notes", () => {
+    const texts = { messages: ["2 runs go on"], notes: ["no lock x is known"], repeat: "--yes" };
     expect(printJson(create(createDrainResult("dry-run"), texts))).toEqual({
       version: 1,
       revision: "7",
       action: "drain",
       target: "lock x",
       outcome: "dry-run",
-      messages: ["no lock x is known", "2 runs go on", "do it with: signalbox drain"],
+      messages: ["2 runs go on", "do it with --yes instead of --dry-run"],
+      notes: ["no lock x is known"],
       before: [],
       hosts: [],
       holders: [],
@@ -151,10 +153,23 @@ describe("the JSON of an outcome", () => {
     });
   });
 
-  it("of a prune says in words how it ended", () => {
-    const outcome = create(createPruneResult("dry-run"), { messages: [] });
-    expect(printJson(outcome)).toMatchObject({ audit: 2, hosts: ["web1.example.com"] });
-    expect(printJson(outcome)).toHaveProperty("outcome", "would be forgotten");
+  it("of a prune has the same fields as others", () => {
+    const outcome = create(createPruneResult("dry-run"), {
+      messages: ["2 audit records: would be forgotten"],
+    });
+    expect(printJson(outcome)).toEqual({
+      version: 1,
+      revision: "7",
+      action: "prune",
+      target: "audit, hosts, vanished, expired",
+      outcome: "dry-run",
+      messages: ["2 audit records: would be forgotten"],
+      notes: [],
+      audit: 2,
+      hosts: ["web1.example.com"],
+      vanished: [],
+      expired: 0,
+    });
   });
 
   it("is empty if the user gave up in the editor", () => {

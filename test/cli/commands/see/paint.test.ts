@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parseSpans } from "../../../../fixtures/console/parse-spans.ts";
 import {
   detectOutputStyle,
   isUtf8,
@@ -8,7 +9,6 @@ import {
 } from "../../../../src/cli/commands/see/paint.ts";
 import type { CommandIo } from "../../../../src/cli/frame/command.ts";
 import type { Tone } from "../../../../src/site/state/subject.ts";
-import { parseSpans } from "../../views/spans.ts";
 
 function detect(
   env: Record<string, string>,

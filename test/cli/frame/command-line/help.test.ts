@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { everyKind, runs } from "../../../../fixtures/cli/sample-commands.ts";
 import { splitShellWords } from "../../../../fixtures/split-shell-words.ts";
 import { ALL_COMMANDS } from "../../../../src/bin/commands.ts";
 import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../../src/cli/frame/command.ts";
@@ -24,7 +25,6 @@ import { resolveConfig } from "../../../../src/core/config/config.ts";
 import { getFlagName, getSetting } from "../../../../src/core/config/settings.ts";
 import { parseLeases } from "../../../../src/core/fleet/lease-spec.ts";
 import { createMacros } from "../../../../src/core/fleet/macros.ts";
-import { everyKind, runs } from "../../commands/samples.ts";
 
 const COLUMNS = 100;
 

@@ -1,7 +1,7 @@
 /** Times without an offset that the clocks of a zone skip or show twice. */
 import { expect, it } from "vitest";
+import { findWrongTimes } from "../../../../fixtures/schedule/written-times.ts";
 import { parseEndTime, parseInstant, parseTime } from "../../../../src/cli/frame/command-line/instant.ts";
-import { findWrongTimes } from "../../../schedule/written-times.ts";
 
 const BERLIN = "Europe/Berlin";
 

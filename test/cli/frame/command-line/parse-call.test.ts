@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { everyKind, runs } from "../../../../fixtures/cli/sample-commands.ts";
+import { generateText } from "../../../../fixtures/protocol/samples.ts";
 import { splitShellWords } from "../../../../fixtures/split-shell-words.ts";
 import { declareCommand, declareFlags } from "../../../../src/cli/frame/command.ts";
 import {
@@ -11,8 +13,6 @@ import {
 import { parseCall } from "../../../../src/cli/frame/command-line/parse-call.ts";
 import { createCountParser } from "../../../../src/cli/frame/command-line/values.ts";
 import { UsageError } from "../../../../src/core/base/errors.ts";
-import { generateText } from "../../../core/protocol/samples.ts";
-import { everyKind, runs } from "../../commands/samples.ts";
 
 const parse = (line: string) => parseCall(everyKind, splitShellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };

@@ -1,11 +1,11 @@
 /** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
 import type { NameKind } from "../../../../src/cli/frame/command.ts";
 import { readCompletionNames } from "../../../../src/cli/frame/completion/complete.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../../src/core/protocol/txn.ts";
-import { ManualClock } from "../../../core/etcd/manual-clock.ts";
-import { keys } from "../../../core/protocol/samples.ts";
 
 const signal = new AbortController().signal;
 const run = (number: number) => number.toString(36).padStart(16, "0");

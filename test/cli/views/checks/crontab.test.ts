@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { CrontabJob } from "../../../../src/cli/views/checks/crontab.ts";
-import { judgeJobs } from "../../../../src/cli/views/checks/crontab.ts";
-import { keys } from "../../../core/protocol/samples.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
 import {
   createGroupKey,
   createHostKey,
   createKeyValue,
   createResourceKey,
   createSnapshot,
-} from "../../../site/state/sample-snapshots.ts";
+} from "../../../../fixtures/state/sample-snapshots.ts";
+import type { CrontabJob } from "../../../../src/cli/views/checks/crontab.ts";
+import { judgeJobs } from "../../../../src/cli/views/checks/crontab.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",

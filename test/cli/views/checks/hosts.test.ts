@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findStaleHosts, judgeHosts } from "../../../../src/cli/views/checks/hosts.ts";
-import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
-import { keys } from "../../../core/protocol/samples.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
 import {
   createDrainKey,
   createGroupKey,
@@ -9,7 +7,9 @@ import {
   createKeyValue,
   createSnapshot,
   NOW,
-} from "../../../site/state/sample-snapshots.ts";
+} from "../../../../fixtures/state/sample-snapshots.ts";
+import { findStaleHosts, judgeHosts } from "../../../../src/cli/views/checks/hosts.ts";
+import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 
 const HOUR = 3_600_000;
 

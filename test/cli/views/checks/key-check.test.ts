@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HostClockCheck, KeyCheck } from "../../../../src/cli/views/checks/key-check.ts";
-import type { PastRun } from "../../../../src/core/protocol/history.ts";
-import { createKeys } from "../../../../src/core/protocol/keys.ts";
-import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
-import { keys } from "../../../core/protocol/samples.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
 import {
   createEndedRun,
   createHistoryKey,
@@ -13,7 +9,11 @@ import {
   createTicketKey,
   NOW,
   toRunId,
-} from "../../../site/state/sample-snapshots.ts";
+} from "../../../../fixtures/state/sample-snapshots.ts";
+import { HostClockCheck, KeyCheck } from "../../../../src/cli/views/checks/key-check.ts";
+import type { PastRun } from "../../../../src/core/protocol/history.ts";
+import { createKeys } from "../../../../src/core/protocol/keys.ts";
+import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 
 const past = (change: Partial<PastRun>) =>
   createEndedRun({ grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change });

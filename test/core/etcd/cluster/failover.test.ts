@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ManualClock, waitForPending } from "../../../../fixtures/manual-clock.ts";
 import { Failover } from "../../../../src/core/etcd/failover.ts";
 import { type AttemptOptions, type Member, MemberError } from "../../../../src/core/etcd/member.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
-import { ManualClock, waitForPending } from "../manual-clock.ts";
 
 /** One attempt that the test answers. */
 interface Call extends AttemptOptions {
@@ -39,7 +39,7 @@ describe("failover", () => {
     const outcome = failover.run(
       (member, options) => {
         const { promise, resolve, reject } = Promise.withResolvers<string>();
-        calls.push({ member: member.endpoint, at: clock.now(), ...options, answer: resolve, fail: reject });
+        calls.push({ member: member.endpoint, at: clock.elapsed, ...options, answer: resolve, fail: reject });
         return promise;
       },
       signal,

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startEtcd } from "../../../../fixtures/etcd/index.ts";
-import { catchErrorKind, put, testStoreContract, watchOnce, write } from "../contract/index.ts";
-import { createServedSubject, open } from "../served.ts";
+import { createServedSubject, open } from "../../../../fixtures/etcd/served-subject.ts";
+import { catchErrorKind, put, watchOnce, write } from "../../../../fixtures/etcd/store-calls.ts";
+import { testStoreContract } from "../contract/index.ts";
 
 testStoreContract("the http transport with one stream for all watches", () =>
   createServedSubject("http", { sharesWatches: true }),

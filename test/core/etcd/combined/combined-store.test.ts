@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { createServedSubject } from "../../../../fixtures/etcd/served-subject.ts";
 import { combineTransactions } from "../../../../src/core/etcd/combined-store.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
@@ -7,7 +8,6 @@ import { createRealClock } from "../../../../src/core/process/clock.ts";
 import { createKeys } from "../../../../src/core/protocol/keys.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { testStoreContract } from "../contract/index.ts";
-import { createServedSubject } from "../served.ts";
 
 const clock = createRealClock();
 const keys = createKeys("/signalbox/");

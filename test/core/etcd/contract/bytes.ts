@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { createPrefix, put, type Subject, write } from "../../../../fixtures/etcd/store-calls.ts";
 import { buildPrefixRange, type Compare } from "../../../../src/core/protocol/txn.ts";
-import { createPrefix, put, type Subject, write } from "./helpers.ts";
 
 const readValue = async (on: Subject, key: string, binaryValues = false) =>
   (await on.store.readRange({ key, binaryValues })).kvs[0]?.value;
@@ -31,23 +31,21 @@ export function testBytes(on: Subject): void {
   });
 
   it("shows foreign bytes in a value as U+FFFD", async () => {
-    if (!on.raw) return;
+    if (on.putBytes === undefined) return;
     const key = createPrefix();
-    await on.raw.put(Buffer.from(key), Buffer.from([0x61, 0xff, 0x62]));
+    await on.putBytes(key, "a\xffb");
     expect(await readValue(on, key)).toBe("a\ufffdb");
     expect(await readValue(on, key, true)).toBe("a\xffb");
   });
 
-  it("returns a text as bytes where these are wanted, and takes bytes", async () => {
+  it("returns a text as bytes where these are wanted", async () => {
     const at = createPrefix();
-    await write(on.store, put(`${at}text`, "grün"));
-    const bytes = "\0\x01 \x7f\xc3\xbc";
-    await write(on.store, { op: "put", key: `${at}bytes`, value: bytes, binaryValue: true });
+    await write(on.store, put(`${at}a`, "\0\x01 \x7fü"), put(`${at}b`, "grün"));
     const { kvs } = await on.store.readRange({ ...buildPrefixRange(at), binaryValues: true });
-    expect(kvs.map(({ value }) => value)).toEqual([bytes, "gr\xc3\xbcn"]);
+    expect(kvs.map(({ value }) => value)).toEqual(["\0\x01 \x7f\xc3\xbc", "gr\xc3\xbcn"]);
     const all = String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte));
-    if (on.raw === undefined) return;
-    await write(on.store, { op: "put", key: at, value: all, binaryValue: true });
+    if (on.putBytes === undefined) return;
+    await on.putBytes(at, all);
     expect(await readValue(on, at, true)).toBe(all);
   });
 }

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
+import { createId, MAX_INT64, put, type Subject, write } from "../../../../fixtures/etcd/store-calls.ts";
 import type { Store } from "../../../../src/core/etcd/store.ts";
 import { buildPrefixRange, type Compare } from "../../../../src/core/protocol/txn.ts";
-import { createId, MAX_INT64, put, type Subject, write } from "./helpers.ts";
 
 /** Two keys to compare: `a` on a session, `b` changed since they were created together. */
 const COMPARED = "/contract/compared/";

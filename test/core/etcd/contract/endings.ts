@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { catchErrorKind, createId, createPrefix, put, type Subject, write } from "./helpers.ts";
+import {
+  catchErrorKind,
+  createId,
+  createPrefix,
+  put,
+  type Subject,
+  write,
+} from "../../../../fixtures/etcd/store-calls.ts";
 
 /** How calls and stores end. */
 export function testEndings(on: Subject): void {

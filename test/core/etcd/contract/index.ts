@@ -1,16 +1,13 @@
 /** The contract of every Store. It runs on each adapter, and on the in-memory store. */
 import { afterAll, beforeAll, describe } from "vitest";
+import type { Subject } from "../../../../fixtures/etcd/store-calls.ts";
 import { testBytes } from "./bytes.ts";
 import { testComparisons } from "./comparisons.ts";
 import { testEndings } from "./endings.ts";
-import type { Subject } from "./helpers.ts";
 import { testRanges } from "./ranges.ts";
 import { testSessions } from "./sessions.ts";
 import { testTransactions } from "./transactions.ts";
 import { testWatches } from "./watches.ts";
-
-export type { Subject } from "./helpers.ts";
-export { catchErrorKind, catchRefusal, compareAbsent, put, watchOnce, write } from "./helpers.ts";
 
 /** @param open makes the store under test, once for the whole suite */
 export function testStoreContract(title: string, open: () => Promise<Subject>): void {

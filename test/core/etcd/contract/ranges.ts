@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
+import {
+  catchErrorKind,
+  createPrefix,
+  MAX_INT64,
+  put,
+  type Subject,
+  write,
+} from "../../../../fixtures/etcd/store-calls.ts";
 import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
-import { catchErrorKind, createPrefix, MAX_INT64, put, type Subject, write } from "./helpers.ts";
 
 /** Reads: pages, order, filters, limits. */
 export function testRanges(on: Subject): void {

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
 import {
   catchErrorKind,
   createId,
@@ -9,7 +8,8 @@ import {
   put,
   type Subject,
   write,
-} from "./helpers.ts";
+} from "../../../../fixtures/etcd/store-calls.ts";
+import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
 
 async function grant(on: Subject, ttl = 30): Promise<bigint> {
   const id = createId();

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type Compare, type Op } from "../../../../src/core/protocol/txn.ts";
 import {
   catchErrorKind,
   compareAbsent,
@@ -8,7 +7,8 @@ import {
   put,
   type Subject,
   write,
-} from "./helpers.ts";
+} from "../../../../fixtures/etcd/store-calls.ts";
+import { buildPrefixRange, type Compare, type Op } from "../../../../src/core/protocol/txn.ts";
 
 const nest = (success: Op[], compare: Compare[] = [], failure: Op[] = []): Op => ({
   op: "txn",

@@ -1,6 +1,4 @@
 import { expect, it } from "vitest";
-import type { Store } from "../../../../src/core/etcd/store.ts";
-import { buildPrefixRange, type WatchEvent } from "../../../../src/core/protocol/txn.ts";
 import {
   catchErrorKind,
   createPrefix,
@@ -10,7 +8,9 @@ import {
   put,
   type Subject,
   write,
-} from "./helpers.ts";
+} from "../../../../fixtures/etcd/store-calls.ts";
+import type { Store } from "../../../../src/core/etcd/store.ts";
+import { buildPrefixRange, type WatchEvent } from "../../../../src/core/protocol/txn.ts";
 
 /** Watches: from the past, in order, none missing. */
 export function testWatches(on: Subject): void {

@@ -1,9 +1,13 @@
 /** The etcd in memory answers random operations as a real etcd does. */
+
 import { inspect, isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { startEtcd } from "../../../../fixtures/etcd/index.ts";
+import { open } from "../../../../fixtures/etcd/served-subject.ts";
+import { getRevision } from "../../../../fixtures/etcd/store-calls.ts";
 import { pickCount } from "../../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../../fixtures/test-seed.ts";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { type MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { type Store, StoreError } from "../../../../src/core/etcd/store.ts";
 import type {
@@ -17,8 +21,6 @@ import type {
   WatchBatch,
   WatchRequest,
 } from "../../../../src/core/protocol/txn.ts";
-import { getRevision } from "../contract/helpers.ts";
-import { open } from "../served.ts";
 import { FollowedWatch } from "./followed-watch.ts";
 import { RandomSteps, type Step } from "./random-steps.ts";
 
@@ -47,7 +49,7 @@ test(`${STEPS} random operations have the same results in memory as on a real et
 
 async function compareAll(real: Compared): Promise<void> {
   const { revision, raftTerm } = await real.store.readRange({ key: "\0", rangeEnd: "\0" });
-  const store = MemoryStore.create({ now: () => 0 }, { minTtl: 1, expiry: "manual" });
+  const store = MemoryStore.create({ now: () => toMonotonicTime(0) }, { minTtl: 1, expiry: "manual" });
   const { etcd } = store;
   Object.assign(etcd, { revision, raftTerm });
   const both = new Comparison(real, { store, etcd, compact: async (at) => etcd.compact(at) });

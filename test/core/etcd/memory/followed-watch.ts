@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
+import { getRevision } from "../../../../fixtures/etcd/store-calls.ts";
 import { type Store, StoreError } from "../../../../src/core/etcd/store.ts";
 import type { WatchBatch, WatchRequest } from "../../../../src/core/protocol/txn.ts";
-import { getRevision } from "../contract/helpers.ts";
 
 /** How long a watch may take to deliver, ms. */
 const PATIENCE = 30_000;

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
-import { put, remove } from "../../protocol/claim-fixture.ts";
 import { testStoreContract } from "../contract/index.ts";
 
 testStoreContract("the memory store", async () => {
   let now = 0;
-  const store = MemoryStore.create({ now: () => now }, { minTtl: 1 });
+  const store = MemoryStore.create({ now: () => toMonotonicTime(now) }, { minTtl: 1 });
   return {
     store,
     compact: async (revision) => store.etcd.compact(revision),

@@ -1,5 +1,4 @@
 import type { NamedRandom } from "../../../../scripts/demo/named-random.ts";
-import { encodeUtf8 } from "../../../../src/core/base/bytes.ts";
 import type { MemoryEtcd } from "../../../../src/core/etcd/memory/memory-store.ts";
 import type { RangeRead } from "../../../../src/core/etcd/store.ts";
 import {
@@ -191,11 +190,10 @@ export class RandomSteps {
   }
 
   #drawPut(): Op {
-    const value = this.#pick(VALUES);
     return {
       op: "put",
       key: this.#drawKey(),
-      ...(this.#isDrawn(0.1) ? { value: encodeUtf8(value), binaryValue: true } : { value }),
+      value: this.#pick(VALUES),
       ...(this.#isDrawn(0.3) && { session: this.#pick(this.#isDrawn(0.8) ? this.#listSessions() : IDS) }),
       ...(this.#isDrawn(0.16) && { keepSession: true }),
     };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Clock } from "../../../../src/core/base/clock.ts";
+import { type Clock, toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { ClockReading } from "../../../../src/core/etcd/session/horizon.ts";
 
 test("a process that stands still between its readings sees no jump, then or later", () => {
@@ -9,7 +9,7 @@ test("a process that stands still between its readings sees no jump, then or lat
     wall += ms;
   };
   const clock: Clock = {
-    now: () => now,
+    now: () => toMonotonicTime(now),
     getWallTime: () => {
       const read = wall;
       pass(stall);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { getLossKind, SessionFixture } from "../../../../fixtures/etcd/session-fixture.ts";
+import { waitForPending } from "../../../../fixtures/manual-clock.ts";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { Session, SessionLost } from "../../../../src/core/etcd/session/session.ts";
-import { waitForPending } from "../manual-clock.ts";
-import { getLossKind, SessionFixture } from "../session-fixture.ts";
 
 /** Opens a session while the time passes that its calls need. */
 async function openSession(fixture: SessionFixture, ttl: number, within = 60_000): Promise<Session> {
-  const session = Session.open(fixture.ports, ttl, within);
+  const session = Session.open(fixture.ports, ttl, toMonotonicTime(within));
   session.catch(() => {});
   for (let waited = 0; waited < within; waited += 100) await fixture.clock.advance(100);
   return session;
@@ -22,13 +23,13 @@ describe("a session's horizon, when it is opened,", () => {
     [600, 588_000],
   ])("with a TTL of %d s lies at %d ms: 1 s or 2 %% earlier, whichever is more", async (ttl, horizon) => {
     const fixture = new SessionFixture();
-    const session = await Session.open(fixture.ports, ttl, 0);
+    const session = await Session.open(fixture.ports, ttl, toMonotonicTime(0));
     expect([session.horizon, session.ttl]).toEqual([horizon, ttl * 1_000]);
   });
 
   test("is that of the TTL which the server states, not of the one asked for", async () => {
     const fixture = new SessionFixture({ minTtl: 20 });
-    const session = await Session.open(fixture.ports, 5, 0);
+    const session = await Session.open(fixture.ports, 5, toMonotonicTime(0));
     expect([session.horizon, session.ttl]).toEqual([19_000, 20_000]);
   });
 
@@ -76,7 +77,7 @@ describe("opening a session", () => {
     async (kind) => {
       const fixture = new SessionFixture();
       fixture.always.grant = fixture.refuse(kind);
-      await expect(Session.open(fixture.ports, 10, 5_000)).rejects.toMatchObject({ kind });
+      await expect(Session.open(fixture.ports, 10, toMonotonicTime(5_000))).rejects.toMatchObject({ kind });
       expect(fixture.sent.grant).toHaveLength(1);
     },
   );
@@ -85,7 +86,7 @@ describe("opening a session", () => {
     const fixture = new SessionFixture();
     fixture.always.grant = fixture.loseRequest();
     const stop = new AbortController();
-    const session = Session.open(fixture.ports, 10, 5_000, stop.signal);
+    const session = Session.open(fixture.ports, 10, toMonotonicTime(5_000), stop.signal);
     const ended = expect(session).rejects.toThrow("enough");
     await fixture.clock.advance(100);
     stop.abort(new Error("enough"));
@@ -97,7 +98,7 @@ describe("opening a session", () => {
 describe("a session that nobody renews", () => {
   async function openUnkept() {
     const fixture = new SessionFixture();
-    return { fixture, session: await Session.open(fixture.ports, 10, 0) };
+    return { fixture, session: await Session.open(fixture.ports, 10, toMonotonicTime(0)) };
   }
 
   test("is lost at its horizon, and not a moment before", async () => {
@@ -132,7 +133,7 @@ describe("a session that nobody renews", () => {
 describe("revoking a session", () => {
   test("ends it with its tickets, and its renewals", async () => {
     const { fixture, session } = await SessionFixture.open(10);
-    await session.end(0);
+    await session.end(toMonotonicTime(0));
     await fixture.clock.advance(30_000);
     expect(fixture.etcd.getDeadline(session.id)).toBeUndefined();
     expect(fixture.etcd.range({ key: "a", rangeEnd: "\0" }).count).toBe(0);
@@ -143,11 +144,13 @@ describe("revoking a session", () => {
   test("is tried until its time is up", async () => {
     const { fixture, session } = await SessionFixture.open(10);
     fixture.fates.revoke = [fixture.loseRequest(100), fixture.loseAnswer(100)];
-    const revoked = session.end(1_000);
+    const revoked = session.end(toMonotonicTime(1_000));
     await fixture.clock.advance(1_000);
     await expect(revoked).resolves.toBeUndefined();
     fixture.always.revoke = fixture.loseRequest();
-    const refused = expect(session.end(2_000)).rejects.toMatchObject({ kind: "unavailable" });
+    const refused = expect(session.end(toMonotonicTime(2_000))).rejects.toMatchObject({
+      kind: "unavailable",
+    });
     await fixture.clock.advance(2_000);
     await refused;
     expect(fixture.sent.revoke.at(-1)).toBeLessThan(2_000);

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { createSocketPath } from "../../../../fixtures/process/agent-socket.ts";
 import { askAgentVersion } from "../../../../src/core/process/agent-socket/launched-call.ts";
 import { AGENT_REQUEST } from "../../../../src/core/process/agent-socket/wire.ts";
 import { encodeFrame } from "../../../../src/core/process/guarded-command/wire.ts";
-import { createSocketPath } from "./helpers.ts";
 
 test("an agent that never ends its answer is silent after the limit, although it keeps sending", async () => {
   const path = createSocketPath();

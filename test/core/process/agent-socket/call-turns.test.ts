@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { setImmediate as waitForTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { toBootTime } from "../../../../src/core/base/clock.ts";
 import type { CallRequest } from "../../../../src/core/process/agent-socket/call-request.ts";
 import { openAgentListener } from "../../../../src/core/process/agent-socket/listener.ts";
 import type { SocketNews } from "../../../../src/core/process/agent-socket/socket-messages.ts";
@@ -15,7 +16,7 @@ const REQUEST: CallRequest = {
   hasConfig: false,
   state: "new",
   connectionNumber: 0,
-  bootTime: 0,
+  bootTime: toBootTime(0),
   length: 0,
 };
 
@@ -26,7 +27,7 @@ test("calls that arrive together have turns of their own, so that timers have th
   const ids: number[] = [];
   const opening = openAgentListener({
     port,
-    readBootTime: () => 0,
+    readBootTime: () => toBootTime(0),
     onCall: ({ request }) => ids.push(request.pid),
     onFault: () => {},
   });

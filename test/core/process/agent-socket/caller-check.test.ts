@@ -2,16 +2,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../../fixtures/process/agent-socket.ts";
+import { isRoot, startSleep } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
+import { toBootTime } from "../../../../src/core/base/clock.ts";
 import { CallRefusal, type CallRequest } from "../../../../src/core/process/agent-socket/call-request.ts";
 import { checkCaller, hasAncestor } from "../../../../src/core/process/agent-socket/peer.ts";
 import { type ProcessStatus, readProcess } from "../../../../src/core/process/guarded-command/processes.ts";
-import { isRoot, startSleep } from "../helpers.ts";
-import { createFolder } from "./helpers.ts";
 
 function check(state: CallRequest["state"], launcher: number, caller = launcher): void {
-  const request = { pid: launcher, state, bootTime: 1000 } as CallRequest;
-  checkCaller({ pid: caller, uid: 0, gid: 0, groups: [] }, request, 1000);
+  const request = { pid: launcher, state, bootTime: toBootTime(1000) } as CallRequest;
+  checkCaller({ pid: caller, uid: 0, gid: 0, groups: [] }, request, toBootTime(1000));
 }
 const checkNew = (pid: number) => check("new", pid);
 const checkResumed = (launcher: number, guardian: number) => check("running", launcher, guardian);

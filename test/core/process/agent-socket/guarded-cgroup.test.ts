@@ -1,9 +1,9 @@
 import { chownSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../../fixtures/process/agent-socket.ts";
+import { findWritableCgroup } from "../../../../fixtures/process/guarded-processes.ts";
 import { findGuardedCgroup } from "../../../../src/core/process/agent-socket/launched-command.ts";
 import { CommandCgroup } from "../../../../src/core/process/guarded-command/cgroup.ts";
-import { findWritableCgroup } from "../helpers.ts";
-import { createFolder } from "./helpers.ts";
 
 const NAME = `signalbox-run-${process.pid}-f00`;
 const own = process.getuid?.() ?? -1;

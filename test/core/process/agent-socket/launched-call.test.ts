@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { startAgent } from "../../../../fixtures/process/agent-socket.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import type { LaunchedSignal } from "../../../../src/core/process/agent-socket/launched-call.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../../src/core/process/agent-socket/wire.ts";
 import { BLOCK_MAX, encodeFrame, GUARDIAN_EVENT } from "../../../../src/core/process/guarded-command/wire.ts";
-import { startAgent } from "./helpers.ts";
 
 const startCall = async () => (await startAgent()).call();
 const encodeSignal = (number: bigint, isDelivered = 0n) =>

@@ -1,8 +1,23 @@
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createFolder, startAgent, type TestAgent } from "../../../../fixtures/process/agent-socket.ts";
+import { addon, encodeCall } from "../../../../fixtures/process/fake-launcher.ts";
+import {
+  clock,
+  createMark,
+  createOutput,
+  findGuardians,
+  isRoot,
+  killTogether,
+  listRemains,
+  startSleep,
+  waitForSleepers,
+} from "../../../../fixtures/process/guarded-processes.ts";
+import { launch } from "../../../../fixtures/process/launcher.ts";
 import { killProcess } from "../../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
+import { addMs, subtractTime, toBootNanos, toBootTime } from "../../../../src/core/base/clock.ts";
 import { EXIT } from "../../../../src/core/base/errors.ts";
 import {
   createLaunchedCommandHost,
@@ -17,22 +32,8 @@ import {
   GUARDIAN_REQUEST,
   WIRE_VERSION,
 } from "../../../../src/core/process/guarded-command/wire.ts";
-import {
-  clock,
-  createMark,
-  createOutput,
-  findGuardians,
-  isRoot,
-  killTogether,
-  listRemains,
-  startSleep,
-  waitForSleepers,
-} from "../helpers.ts";
-import { launch } from "../launcher-helpers.ts";
-import { addon, encodeCall } from "./fake-launcher.ts";
-import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
 
-const HELLO = encodeFrame(GUARDIAN_EVENT.hello, BigInt(Math.round(addon.readBootTime() * 1e6)), WIRE_VERSION);
+const HELLO = encodeFrame(GUARDIAN_EVENT.hello, toBootNanos(addon.readBootTime()), WIRE_VERSION);
 const encodePlace = (inner: number, outer: number, cgroup = "") =>
   encodeFrame(GUARDIAN_EVENT.place, BigInt(inner), BigInt(outer), Buffer.from(cgroup));
 
@@ -50,7 +51,7 @@ function encodeSeen(pids: readonly number[]): Buffer {
 /** What is ordered of a command that no guardian of a test starts. */
 const EMPTY: CommandSpec = { file: "x", args: [], env: {} };
 const ports = { clock, readBootTime: addon.readBootTime };
-const inTime = (ms = 20_000) => ({ termAt: clock.now() + ms, killAt: clock.now() + ms + 1000 });
+const inTime = (ms = 20_000) => ({ termAt: addMs(clock.now(), ms), killAt: addMs(clock.now(), ms + 1000) });
 
 async function prepare(agent: TestAgent, command: [string, ...string[]], spec: Partial<CommandSpec> = {}) {
   const { launcher, call } = await agent.call();
@@ -96,7 +97,7 @@ describe("under real guardians", () => {
   test("stopped guardians are woken", async () => {
     const { it, outer, inner } = await startGuarded("exec sleep 30");
     await stop(outer, inner);
-    it.terminate(clock.now() + 1000);
+    it.terminate(addMs(clock.now(), 1000));
     expect(await it.exited).toMatchObject({ signal: 15, terminated: true });
     killProcess(outer, "SIGCONT");
   });
@@ -128,7 +129,7 @@ describe("requests", () => {
     expect(launcher.frames.map(({ kind }) => kind)).toEqual([arm, environment, words, start]);
     const blocks = launcher.frames.map(({ block }) => block.toString());
     expect(blocks).toEqual(["", "SECRET\0TOKEN\0", "job\0word\0", "A=1\0"]);
-    const ahead = Number(launcher.frames[0]?.a ?? 0n) / 1e6 - addon.readBootTime();
+    const ahead = subtractTime(toBootTime(Number(launcher.frames[0]?.a ?? 0n) / 1e6), addon.readBootTime());
     expect(ahead).toBeLessThanOrEqual(20_000);
     expect(ahead).toBeGreaterThan(0);
   });

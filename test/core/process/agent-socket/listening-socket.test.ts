@@ -7,10 +7,10 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createFolder, createSocketPath, listenOn } from "../../../../fixtures/process/agent-socket.ts";
+import { isRoot } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { ListeningSocket } from "../../../../src/core/process/agent-socket/listening-socket.ts";
-import { isRoot } from "../helpers.ts";
-import { createFolder, createSocketPath, listenOn } from "./helpers.ts";
 
 async function open() {
   const path = join(createFolder(), "run/agent.sock");

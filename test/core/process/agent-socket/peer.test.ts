@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createFolder } from "../../../../fixtures/process/agent-socket.ts";
 import { ConfigError } from "../../../../src/core/base/errors.ts";
 import { loadPeerAddon } from "../../../../src/core/process/agent-socket/peer.ts";
 import { locateNative } from "../../../../src/core/process/native/locate.ts";
-import { createFolder } from "./helpers.ts";
 
 test("an addon that is missing or cannot be loaded is an error of the installation", () => {
   const folder = createFolder();

@@ -14,13 +14,18 @@ import {
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
+import {
+  createFolder,
+  createSocketPath,
+  listenOn,
+  openListener,
+} from "../../../../fixtures/process/agent-socket.ts";
+import { FakeLauncher } from "../../../../fixtures/process/fake-launcher.ts";
+import { isRoot } from "../../../../fixtures/process/guarded-processes.ts";
 import { ConfigError } from "../../../../src/core/base/errors.ts";
 import type { AgentListener } from "../../../../src/core/process/agent-socket/listener.ts";
 import { takeInheritedSocket } from "../../../../src/core/process/agent-socket/listening-socket.ts";
 import { AGENT_REQUEST } from "../../../../src/core/process/agent-socket/wire.ts";
-import { isRoot } from "../helpers.ts";
-import { FakeLauncher } from "./fake-launcher.ts";
-import { createFolder, createSocketPath, listenOn, openListener } from "./helpers.ts";
 
 /** Starts a listener, which declines each call with this reason. */
 function startListener(path: string, reason = "enough"): Promise<AgentListener> {

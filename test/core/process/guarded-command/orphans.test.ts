@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { onTestFinished, test } from "vitest";
+import { createMark, waitUntilDead } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
-import { createMark, waitUntilDead } from "../helpers.ts";
 
 /** Searches for the processes of the run MARK, and prints each pause. */
 const SEARCH = `

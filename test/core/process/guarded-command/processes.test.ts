@@ -1,14 +1,14 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createFolder } from "../../../../fixtures/process/agent-socket.ts";
+import { isRoot, startSleep } from "../../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import {
   isSignalableBy,
   readProcess,
   readProcFile,
 } from "../../../../src/core/process/guarded-command/processes.ts";
-import { createFolder } from "../agent-socket/helpers.ts";
-import { isRoot, startSleep } from "../helpers.ts";
 
 test("a process with brackets and spaces in its name", async () => {
   const program = join(createFolder(), "a) S (1 2");

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { startSleep } from "../../../../fixtures/process/guarded-processes.ts";
 import { signalProcess } from "../../../../src/core/process/guarded-command/orphans.ts";
 import { type ProcessStatus, readProcess } from "../../../../src/core/process/guarded-command/processes.ts";
-import { startSleep } from "../helpers.ts";
 
 /** Starts a process that lasts, and reads what /proc shows of it. */
 function startSeen() {

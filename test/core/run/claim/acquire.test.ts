@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { OTHER, put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
+import { NEVER } from "../../../../src/core/base/clock.ts";
+import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { OTHER, put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 
-const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
+const UNLIMITED = { connect: NEVER, wait: NEVER };
 
 /** Reads have no answer, as soon as a ticket was put. */
 class SilentStore extends MemoryStore {
@@ -34,7 +35,7 @@ class SilentStore extends MemoryStore {
 
 test("a run that ends between the answer to its ticket and the first read of its queue has a ticket", async () => {
   const clock = new ManualClock();
-  const store = new SilentStore(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new SilentStore(MemoryStore.create(clock).etcd);
   put(store.etcd, keys.lock("a", OTHER), serializeTicket(createTicket({ run: OTHER, state: "held" })));
   const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
   const stop = new AbortController();

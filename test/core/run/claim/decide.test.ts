@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { decideStep, getOwnRevisions } from "../../../../src/core/run/decide.ts";
-import type { ClaimStep } from "../../../../src/core/run/step.ts";
 import {
   createAttempt,
   createPorts,
@@ -9,7 +7,9 @@ import {
   type RequestName,
   type Situation,
   WALL,
-} from "./situations.ts";
+} from "../../../../fixtures/protocol/situations.ts";
+import { decideStep, getOwnRevisions } from "../../../../src/core/run/decide.ts";
+import type { ClaimStep } from "../../../../src/core/run/step.ts";
 
 async function decide(name: RequestName, situation: Situation, before: Situation = {}): Promise<string> {
   const attempt = await createAttempt(createPorts(), REQUESTS[name]);

@@ -1,4 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createPorts,
+  createRequest,
+  HOST,
+  REQUESTS,
+  WALL,
+} from "../../../../fixtures/protocol/situations.ts";
 import { ConfigError } from "../../../../src/core/base/errors.ts";
 import { serializeDrain } from "../../../../src/core/protocol/drain.ts";
 import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
@@ -8,8 +16,6 @@ import {
   parseClaimInputs,
 } from "../../../../src/core/run/eligibility.ts";
 import type { ClaimRequest } from "../../../../src/core/run/request.ts";
-import { keys } from "../../protocol/samples.ts";
-import { createPorts, createRequest, HOST, REQUESTS, WALL } from "./situations.ts";
 
 /** Stores values, reads them as a claim does, and computes the eligibility from that. */
 function compute(request: ClaimRequest, values: readonly (readonly [key: string, value: string])[]) {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
+import { createPorts } from "../../../../fixtures/protocol/situations.ts";
 import { createHostWriteGuard } from "../../../../fixtures/simulation/role.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { HostRecordWriter } from "../../../../src/core/run/acquire.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys } from "../../protocol/samples.ts";
-import { createPorts } from "./situations.ts";
 
 const HOST = "web1.example.com";
 const KEY = keys.host(HOST);

@@ -1,5 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { find, put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createAttempt,
+  createPorts,
+  LOCK_KEY,
+  REQUESTS,
+  WALL,
+} from "../../../../fixtures/protocol/situations.ts";
 import { MemoryEtcd } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { admit } from "../../../../src/core/protocol/admission.ts";
 import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
@@ -13,9 +22,6 @@ import {
 } from "../../../../src/core/run/claim-view.ts";
 import { decideStep } from "../../../../src/core/run/decide.ts";
 import { VanishedTickets } from "../../../../src/core/run/vanished-tickets.ts";
-import { find, put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
 const ALL = Number.POSITIVE_INFINITY;
 

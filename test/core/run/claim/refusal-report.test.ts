@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { createView, HOST, LOCK_KEY, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { describeRefusal } from "../../../../src/core/run/claim.ts";
 import type { ClaimRefusal } from "../../../../src/core/run/step.ts";
-import { createView, HOST, LOCK_KEY, REQUESTS } from "./situations.ts";
 
 const [holder, unreadable] = createView({ ahead: "held broken" }).lockQueues.get(LOCK_KEY)?.queue ?? [];
 const { drains } = createView({ drains: "lock:a host:web1" }).inputs;

@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createPorts,
+  createRequest,
+  DB_KEY,
+  LOCK_KEY,
+  REQUESTS,
+  RUN,
+} from "../../../../fixtures/protocol/situations.ts";
+import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../../src/core/run/claim.ts";
 import { CallAttempts, type ClaimRequest } from "../../../../src/core/run/request.ts";
-import { put } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -12,7 +20,7 @@ const NEVER = new AbortController().signal;
 async function setUp(tickets: Record<string, "held" | "waiting" | "grace">, isSessionGone = false) {
   const ports = createPorts();
   const own = createOwnSessions(ports);
-  const opened = await own.open({ run: RUN, ttl: 30 }, 1_000, NEVER);
+  const opened = await own.open({ run: RUN, ttl: 30 }, toMonotonicTime(1_000), NEVER);
   const { session } = opened;
   for (const [key, state] of Object.entries(tickets)) {
     const value = serializeTicket(createTicket({ run: RUN, state, grantedAt: 5 }));

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type QueueEntry, serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import type { ResourceTotal } from "../../../../src/core/run/eligibility.ts";
-import { buildStepTransaction } from "../../../../src/core/run/step.ts";
-import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
-import { createTicket, EMPTY_BASIS, keys } from "../../protocol/samples.ts";
+import { find, OTHER, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, EMPTY_BASIS, keys } from "../../../../fixtures/protocol/samples.ts";
 import {
   createAttempt,
   createPorts,
@@ -13,7 +10,10 @@ import {
   type RequestName,
   RUN,
   WALL,
-} from "./situations.ts";
+} from "../../../../fixtures/protocol/situations.ts";
+import { type QueueEntry, serializeTicket } from "../../../../src/core/protocol/ticket.ts";
+import type { ResourceTotal } from "../../../../src/core/run/eligibility.ts";
+import { buildStepTransaction } from "../../../../src/core/run/step.ts";
 
 const OTHER_LOCK = keys.lock("a", OTHER);
 const totals: readonly ResourceTotal[] = [

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { find, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { keys } from "../../../../fixtures/protocol/samples.ts";
+import { createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
+import { NEVER, toMonotonicTime } from "../../../../src/core/base/clock.ts";
+import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../../src/core/protocol/ticket.ts";
@@ -9,12 +14,8 @@ import { type ClaimAttempt, createClaimAttempt } from "../../../../src/core/run/
 import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../../src/core/run/request.ts";
 import { Successors } from "../../../../src/core/run/successors.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/claim-fixture.ts";
-import { keys } from "../../protocol/samples.ts";
-import { createPorts, REQUESTS } from "./situations.ts";
 
-const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
+const UNLIMITED = { connect: NEVER, wait: NEVER };
 
 /** Counts the transactions that change something. */
 class CountingStore extends MemoryStore {
@@ -113,7 +114,7 @@ class CountingSuccessors extends Successors {
  */
 async function startQueue(count: number, requests: readonly ClaimRequest[] = []) {
   const clock = new ManualClock();
-  const store = new CountingStore(new MemoryEtcd({ now: () => clock.now() }));
+  const store = new CountingStore(MemoryStore.create(clock).etcd);
   const successors = new CountingSuccessors();
   const { describeHost: _, ...ports } = { ...createPorts(clock, store), successors };
   const session = await openSharedSession(ports);
@@ -134,7 +135,7 @@ async function startQueue(count: number, requests: readonly ClaimRequest[] = [])
 
 /** A session that no run ends. */
 async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
-  const session = await Session.open(ports, 30, 1_000);
+  const session = await Session.open(ports, 30, toMonotonicTime(1_000));
   session.stopRenewing();
   return Object.assign(session, { keepAlive: () => {}, end: async () => {} });
 }

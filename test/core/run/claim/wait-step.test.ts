@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { EMPTY_BASIS, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createPorts,
+  createView,
+  DB_KEY,
+  LOCK_KEY,
+  REQUESTS,
+  type RequestName,
+  RUN,
+} from "../../../../fixtures/protocol/situations.ts";
 import type { Drain } from "../../../../src/core/protocol/drain.ts";
 import type { ReadBasis } from "../../../../src/core/protocol/guards.ts";
 import type { QueueEntry } from "../../../../src/core/protocol/ticket.ts";
 import { buildWaitStep, type WaitObstacle } from "../../../../src/core/run/decide.ts";
-import { EMPTY_BASIS, keys } from "../../protocol/samples.ts";
-import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName, RUN } from "./situations.ts";
 
 const ahead = createView({ ahead: "held waiting grace +waiting" }).lockQueues.get(LOCK_KEY);
 type Entries = readonly [QueueEntry, QueueEntry, QueueEntry, QueueEntry];

@@ -1,4 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { find, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createPastRun, createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createAttempt,
+  createPorts,
+  DB_KEY,
+  LOCK_KEY,
+  REQUESTS,
+  RUN,
+} from "../../../../fixtures/protocol/situations.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
@@ -7,10 +18,6 @@ import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { Grant } from "../../../../src/core/run/step.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/claim-fixture.ts";
-import { createPastRun, createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 
 const HISTORY = keys.history("a");
 const OTHER = "0ther0ther0ther0";

@@ -1,14 +1,23 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ManualClock } from "../../../../fixtures/manual-clock.ts";
+import { find, OTHER, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
+import {
+  createAttempt,
+  createPorts,
+  DB_KEY,
+  HOST,
+  LOCK_KEY,
+  REQUESTS,
+  RUN,
+} from "../../../../fixtures/protocol/situations.ts";
+import { subtractTime } from "../../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { type ClaimLoss, ClaimWatch } from "../../../../src/core/run/claim-watch.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createAttempt, createPorts, DB_KEY, HOST, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 
 class CutStore extends MemoryStore {
   error: StoreError | undefined;
@@ -180,7 +189,7 @@ describe("a start waits for the horizon", () => {
   ])("%s", async (_, left, happen, isOver, expected) => {
     const held = await setUp();
     const leave = new AbortController();
-    await held.clock.advance(held.watch.getTermTime() - left);
+    await held.clock.advance(subtractTime(held.watch.getTermTime(), held.clock.now()) - left);
     let outcome: string = "waits";
     const settle = (error?: Error) => {
       outcome = error?.constructor.name ?? "starts";

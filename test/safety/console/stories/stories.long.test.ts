@@ -2,19 +2,22 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { listAudits, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import { createTicket } from "../../../../fixtures/protocol/samples.ts";
+import { putKeys } from "../../../../fixtures/schedule/sample-schedules.ts";
+import {
+  createOutcomesKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../../../fixtures/schedule/schedule-keys.ts";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import { createOutcomesKey, createScheduleKeys, createWorkerKey } from "../../../cli/views/schedules.ts";
-import { createTicket } from "../../../core/protocol/samples.ts";
-import { listAudits, readSchedule } from "../../support/read-keys.ts";
-import { putKeys } from "../../support/sample-schedules.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
 
-const cluster = TestCluster.startForFile();
-const { test } = cluster;
+const { test } = TestCluster.startForFile();
 const HOUR = 3_600_000;
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
@@ -44,12 +47,8 @@ test("drain a rack", async ({ namespace }) => {
 });
 
 test("a stuck holder with forty waiters", async ({ namespace }) => {
-  for (const lock of ["alpha", "beta"])
-    await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
-  const stuck = await namespace.jobs.startHolder({
-    name: "stuck",
-    options: "--lock orders",
-  });
+  for (const lock of ["alpha", "beta"]) await namespace.jobs.startHolder(lock, ["--lock", lock]);
+  const stuck = await namespace.jobs.startHolder("stuck", "--lock orders");
   await queueUp(namespace, "orders", 40);
   await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
     await operator.press([":"], "─ palette ");
@@ -175,11 +174,7 @@ test("a runaway job's output", async ({ namespace }) => {
 test("evacuate before an etcd upgrade", async ({ namespace }) => {
   const folder = createTestFolder();
   const over = join(folder, "over");
-  const job = await namespace.jobs.startAndWait({
-    name: "import",
-    options: "--lock import",
-    hold: ["until", over],
-  });
+  const job = await namespace.jobs.startAndWait("import", "--lock import", { hold: ["until", over] });
   await playStory(namespace, "evacuate before an etcd upgrade", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("drains", /drains? /i);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../../core/base/clock.ts";
 import { UsageError } from "../../../../core/base/errors.ts";
 import { quoteText, suggestNearest } from "../../../../core/base/text.ts";
 import type { Call } from "../../../frame/command.ts";
@@ -25,11 +26,11 @@ export interface ListOptions {
   all: boolean;
 }
 
-/** @param now  ms since the epoch. @throws UsageError for an unknown column, a wrong filter or a wrong time */
+/** @throws UsageError for an unknown column, a wrong filter or a wrong time */
 export function parseListOptions<R>(
   { args, flags }: Pick<Call<LsFlags>, "args" | "flags">,
   view: AnyView<R>,
-  now: number,
+  now: WallTime,
 ): ListOptions {
   const { columns, all, limit = Number.POSITIVE_INFINITY } = flags;
   for (const id of columns ?? []) checkColumn(view, id);
@@ -47,7 +48,7 @@ function parseFilterFlags<R>(
   [, ...words]: readonly string[],
   { filter: more = [], host, state, since }: LsFlags,
   view: AnyView<R>,
-  now: number,
+  now: WallTime,
 ): RowFilter {
   const filter = parseRowFilter([...words, ...more].join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../../../core/base/clock.ts";
 import type { QueueKind } from "../../../../core/protocol/keys.ts";
 import type { Collection, NamedQueue, Snapshot } from "../../../../site/state/snapshot.ts";
 import { buildViewContext, type ViewContext } from "../../../../site/state/view-context.ts";
@@ -56,8 +57,7 @@ export class RowCache<R> {
     this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
 
-  /** @param wall  wall clock, ms since the epoch */
-  computeRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; viewContext: ViewContext } {
+  computeRows(snapshot: Snapshot, wall: WallTime): { rows: readonly R[]; viewContext: ViewContext } {
     const known = this.#computeSteadyRows(snapshot, wall);
     return this.#timed.terms.length === 0
       ? known
@@ -65,7 +65,7 @@ export class RowCache<R> {
   }
 
   /** Filters by what time can change, once a second. Returns the same array while the same rows match. */
-  #filterTimedRows(all: readonly R[], wall: number): readonly R[] {
+  #filterTimedRows(all: readonly R[], wall: WallTime): readonly R[] {
     const second = Math.floor(wall / 1000);
     const before = this.#timedRows;
     if (before?.all === all && before.second === second) return before.rows;
@@ -76,7 +76,7 @@ export class RowCache<R> {
     return rows;
   }
 
-  #computeSteadyRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; viewContext: ViewContext } {
+  #computeSteadyRows(snapshot: Snapshot, wall: WallTime): { rows: readonly R[]; viewContext: ViewContext } {
     const viewContext = buildViewContext(snapshot, wall);
     const second = Math.floor(wall / 1000);
     const before = this.#known;

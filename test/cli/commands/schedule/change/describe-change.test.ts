@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { createDefinition, createDue } from "../../../../../fixtures/schedule/schedule-keys.ts";
 import { formatScheduleChange } from "../../../../../src/cli/commands/schedule/describe-schedule.ts";
 import type { StoredSchedule } from "../../../../../src/site/operate/stored-schedules.ts";
-import { createDefinition, createDue } from "../../../views/schedules.ts";
 
 const HOUR = 3_600_000;
 

@@ -426,7 +426,7 @@ describe("ids", () => {
   it.each([
     ["/opt/bin/db-dump.sh --all", "db-dump"],
     ["cd /srv && ./run.py", "run"],
-    ["A=b nice -n 5 /usr/bin/php artisan", "php"],
+    ["A=b nice -n 5 /usr/bin/php artisan", "artisan"],
     ["flock -n /run/lock/x timeout -k 5 1h rsync -a a b", "rsync"],
     ["sudo -u bob sh -c 'x'", "x"],
     ["$(which x)", "job"],

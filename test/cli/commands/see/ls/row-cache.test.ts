@@ -1,13 +1,6 @@
 /** Rows of consecutive snapshots: unchanged rows are not built again. */
 import { describe, expect, it } from "vitest";
-import { RowCache } from "../../../../../src/cli/commands/see/ls/row-cache.ts";
-import { NO_FILTER, parseRowFilter } from "../../../../../src/cli/views/filter.ts";
-import { VIEWS, type ViewId } from "../../../../../src/cli/views/index.ts";
-import type { KeyValue } from "../../../../../src/core/protocol/txn.ts";
-import type { Snapshot } from "../../../../../src/site/state/snapshot.ts";
-import { SnapshotBuilder } from "../../../../../src/site/state/snapshot-builder.ts";
-import { buildViewContext } from "../../../../../src/site/state/view-context.ts";
-import { keys } from "../../../../core/protocol/samples.ts";
+import { keys } from "../../../../../fixtures/protocol/samples.ts";
 import {
   createDrainKey,
   createHistoryKey,
@@ -15,8 +8,15 @@ import {
   createSnapshot,
   createTicketKey,
   NOW,
-} from "../../../../site/state/sample-snapshots.ts";
-import { SnapshotFollower } from "../../../../site/state/snapshot-follower.ts";
+} from "../../../../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../../../../fixtures/state/snapshot-follower.ts";
+import { RowCache } from "../../../../../src/cli/commands/see/ls/row-cache.ts";
+import { NO_FILTER, parseRowFilter } from "../../../../../src/cli/views/filter.ts";
+import { VIEWS, type ViewId } from "../../../../../src/cli/views/index.ts";
+import type { KeyValue } from "../../../../../src/core/protocol/txn.ts";
+import type { Snapshot } from "../../../../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../../../src/site/state/snapshot-builder.ts";
+import { buildViewContext } from "../../../../../src/site/state/view-context.ts";
 
 const WISH = {
   filter: NO_FILTER,
