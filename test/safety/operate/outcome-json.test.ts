@@ -9,11 +9,8 @@ const { test } = TestCluster.startForFile();
 test("each action prints its document: in a dry run, done, and without anything to do", async ({
   namespace,
 }) => {
-  const holder = await namespace.jobs.startHolder({
-    name: "holder",
-    options: "--lock x --lease db=1:2 --wait",
-  });
-  await namespace.jobs.startWaiter({ name: "waiter", options: "--lock x --wait" });
+  const holder = await namespace.jobs.startHolder("holder", "--lock x --lease db=1:2 --wait");
+  await namespace.jobs.startWaiter("waiter", "--lock x --wait");
   await namespace.expectDone("schedule add nightly '0 3 * * *' -- true");
   const outcomes: string[] = [];
   const run = async (document: string, words: string) => {

@@ -241,8 +241,8 @@ describe.concurrent("the reset of a run", () => {
     namespace,
   }) => {
     const { jobs } = namespace;
-    const holder = await jobs.startHolder({ name: "holder", options: LOCK });
-    const next = await jobs.startWaiter({ name: "next", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
+    const holder = await jobs.startHolder("holder", LOCK);
+    const next = await jobs.startWaiter("next", [...LOCK, ...TIMES], { hold: ["stubborn"] });
     const { revision, rows } = await namespace.executeJson("ls runs");
     const { run = "" } = rows.find(({ label }: { label: string }) => label === "next") ?? {};
     holder.finish();
