@@ -1,4 +1,4 @@
-import { addMs, LONG_AGO, type Millis, type MonotonicTime, type WallTime } from "../../core/base/clock.ts";
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
@@ -74,7 +74,7 @@ export class Dispatcher {
   readonly #ready = new TimerQueue();
   /** Names of the schedules whose changes wait, and until when. */
   readonly #outdated = new Set<string>();
-  #refreshAt: MonotonicTime = LONG_AGO;
+  #refreshAt: WallTime = 0;
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
   readonly #measureLoad: (taken: number) => number;
@@ -162,7 +162,7 @@ export class Dispatcher {
     this.#eligibility.forget();
     for (const worker of this.#lastClaims.keys())
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
-    this.#refreshAt = LONG_AGO;
+    this.#refreshAt = 0;
   }
 
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
@@ -183,7 +183,7 @@ export class Dispatcher {
     if (this.#state === "reading") return;
     if (!isDefinition && this.#canRefreshLater(entry)) {
       if (this.#outdated.size === 0)
-        this.#refreshAt = addMs(this.#context.ports.clock.now(), REFRESH_DELAY_MS);
+        this.#refreshAt = this.#getWallTime() + REFRESH_DELAY_MS;
       this.#outdated.add(entry.name);
       return;
     }
@@ -201,7 +201,7 @@ export class Dispatcher {
 
   /** Plans the schedules whose changes have waited. */
   #refreshOutdated(): void {
-    if (this.#outdated.size === 0 || this.#context.ports.clock.now() < this.#refreshAt) return;
+    if (this.#outdated.size === 0 || this.#getWallTime() < this.#refreshAt) return;
     for (const name of this.#outdated) {
       const entry = this.#getEntry(name);
       if (entry !== undefined) this.#plan(entry);
