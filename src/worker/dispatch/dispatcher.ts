@@ -182,8 +182,7 @@ export class Dispatcher {
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void {
     if (this.#state === "reading") return;
     if (!isDefinition && this.#canRefreshLater(entry)) {
-      if (this.#outdated.size === 0)
-        this.#refreshAt = this.#getWallTime() + REFRESH_DELAY_MS;
+      if (this.#outdated.size === 0) this.#refreshAt = this.#getWallTime() + REFRESH_DELAY_MS;
       this.#outdated.add(entry.name);
       return;
     }
