@@ -78,7 +78,6 @@ interface ConsolePorts {
    * @param name  undefined: the context with which the console was started
    */
   switchContext(name: string | undefined): void;
-  /** Runs an action by its id. */
   act(app: ConsoleApp, id: string): void;
   /** Discards the knowledge of the screen, because another program may have written to it. */
   redraw(): void;
@@ -345,7 +344,6 @@ export class ConsoleApp {
     );
   }
 
-  /** Runs an action by its id. */
   act(id: string): void {
     this.ports.act(this, id);
   }

@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import type { Clock } from "../core/base/clock.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import { memoizeWeakly } from "../core/base/memoize.ts";
 import { quoteText } from "../core/base/text.ts";
-import { mergeSignals } from "../core/base/wait.ts";
+import { mergeSignals, NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../core/etcd/session/expiry-sessions.ts";
 import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";
@@ -23,11 +24,13 @@ import {
 } from "../site/operate/stored-schedules.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import {
+  ClosedError,
   ConfigError,
   JobFailedError,
   NotFoundError,
   NotSupportedError,
   TooLargeError,
+  UnreachableError,
   UsageError,
 } from "./errors.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, SIGNAL, TEXT, TEXTS } from "./options-schema.ts";
@@ -81,6 +84,66 @@ function createReceiptPool(ports: OperatorPorts): ReceiptPool {
       throw error;
     }
   };
+}
+
+/** An addition without an answer after this time, ms, no longer holds up the jobs that wait. */
+const SLOW_ADDITION_MS = 100;
+/** Largest number of jobs that are added together. More gain nothing. */
+const MOST_TOGETHER = 500;
+
+/** A job whose caller waits. */
+interface WaitingJob {
+  job: PlannedJob;
+  added: PromiseWithResolvers<JobReceipt>;
+}
+
+/**
+ * Adds jobs that come at the same time in one transaction: the first one at once, those that come before its answer together. Only for
+ * jobs with random ids: none of them can be refused for what is stored, and fail the others.
+ */
+class JobCombiner {
+  readonly #clock: Clock;
+  readonly #addTogether: (jobs: readonly PlannedJob[]) => Promise<JobReceipt[]>;
+  #waiting: WaitingJob[] = [];
+  #isSending = false;
+
+  /** @param addTogether  adds jobs in one transaction */
+  constructor(clock: Clock, addTogether: (jobs: readonly PlannedJob[]) => Promise<JobReceipt[]>) {
+    this.#clock = clock;
+    this.#addTogether = addTogether;
+  }
+
+  async add(job: PlannedJob): Promise<JobReceipt> {
+    const added = Promise.withResolvers<JobReceipt>();
+    this.#waiting.push({ job, added });
+    if (!this.#isSending) void this.#sendWaiting();
+    return await added.promise;
+  }
+
+  async #sendWaiting(): Promise<void> {
+    this.#isSending = true;
+    while (this.#waiting.length > 0) {
+      const [some = []] = splitJobs(this.#waiting.slice(0, MOST_TOGETHER).map(({ job }) => job));
+      const isOver = new AbortController();
+      const slow = this.#clock.sleep(SLOW_ADDITION_MS, isOver.signal).catch(() => {}); // rejected: it has ended
+      await Promise.race([this.#send(this.#waiting.splice(0, some.length)), slow]);
+      isOver.abort(NO_LONGER_NEEDED);
+    }
+    this.#isSending = false;
+  }
+
+  /** Never rejects. */
+  async #send(batch: readonly WaitingJob[]): Promise<void> {
+    try {
+      const receipts = await this.#addTogether(batch.map(({ job }) => job));
+      for (const [at, { added }] of batch.entries()) added.resolve(receipts[at] as JobReceipt);
+    } catch (error) {
+      // An etcd that refuses them together may accept each: by its limits.
+      const isRefused = !(error instanceof UnreachableError || error instanceof ClosedError);
+      if (batch.length > 1 && isRefused) await Promise.all(batch.map((one) => this.#send([one])));
+      else for (const { added } of batch) added.reject(error);
+    }
+  }
 }
 
 /** The options that are fields of the schedule are checked with it. */
@@ -153,6 +216,8 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
     });
   };
 
+  const combiner = new JobCombiner(ports.clock, addTogether);
+
   const list = async (filter: JobFilter = {}) => {
     const { type, state } = parseOptions("jobs.list", filter, JOB_FILTER);
     connection.checkOpen();
@@ -167,6 +232,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
   return {
     async add(type: string, data?: unknown, options: JobOptions = {}) {
       const job = plan("jobs.add", { type, data, ...options }, await captureTrace());
+      if (job.isUnique) return await combiner.add(job);
       const [receipt] = await addTogether([job]);
       return receipt as JobReceipt;
     },

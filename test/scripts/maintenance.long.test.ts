@@ -3,10 +3,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { listDrains } from "../../fixtures/cluster/read-keys.ts";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
-import { type Drain, parseDrain } from "../../src/core/protocol/drain.ts";
 import { Account } from "./script.ts";
 
 const cluster = TestCluster.startForFile();
@@ -14,17 +14,8 @@ const HOSTS = ["web1.example.com", "web2.example.com", "web3.example.com"];
 
 async function createAccount(): Promise<{ namespace: TestNamespace; account: Account }> {
   const namespace = await cluster.createTestNamespace("http");
-  await put(namespace, namespace.keys.group("web"), JSON.stringify(HOSTS));
+  await namespace.put(namespace.keys.group("web"), JSON.stringify(HOSTS));
   return { namespace, account: new Account(namespace) };
-}
-
-async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-}
-
-async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
 }
 
 const listNames = async (namespace: TestNamespace) => (await listDrains(namespace)).map(({ name }) => name);
@@ -112,7 +103,7 @@ describe("rolling.mjs", () => {
   it("leaves out a host that somebody else has drained, and does it the next time", async () => {
     const { namespace, account } = await createAccount();
     const foreign = namespace.keys.drain("host", HOSTS[0] ?? "");
-    await put(namespace, foreign, '{"by":"ann","at":1,"why":"broken disk"}');
+    await namespace.put(foreign, '{"by":"ann","at":1,"why":"broken disk"}');
     await expectEnd(account.run("rolling.mjs web --", TELL), 75, "drained by ann: broken disk");
     expect(readOutputLines(account)).toEqual(HOSTS.slice(1));
     expect(await listDrains(namespace)).toMatchObject([{ by: "ann" }]);
@@ -172,7 +163,7 @@ describe("freeze.mjs and thaw.mjs", () => {
     await expectEnd(namespace.jobs.start("late", "--lock y").ended, 75);
     writeFileSync(over, "");
     await expectEnd(freeze.ended, 0, "frozen: nothing runs");
-    await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
+    await namespace.put(namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
     await expectEnd(account.run("freeze.mjs"), 0); // it is frozen still
     expect(await listDrains(namespace)).toHaveLength(2);
     await expectEnd(account.run("thaw.mjs"), 0, "thawed");
@@ -183,12 +174,12 @@ describe("freeze.mjs and thaw.mjs", () => {
 
   it("leave alone what somebody else has stopped, also where that took the freeze's place", async () => {
     const { namespace, account } = await createAccount();
-    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
+    await namespace.put(namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
     await expectEnd(account.run("freeze.mjs"), 75, "by ann: fire");
     await expectEnd(account.run("thaw.mjs"), 1);
     await expectEnd(namespace.start("undrain all --yes").ended, 0);
     await expectEnd(account.run("freeze.mjs"), 0);
-    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
+    await namespace.put(namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
     await expectEnd(account.run("thaw.mjs"), 0, /was already lifted\n.*still drained by ann: smoke/);
     expect(await listDrains(namespace)).toMatchObject([{ why: "smoke" }]);
   });

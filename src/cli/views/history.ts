@@ -228,7 +228,6 @@ const DETAIL_COLUMNS = selectColumns(historyView.columns, {
   reason: 2,
 });
 
-/** Builds the table of the last runs of a lock. */
 export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
   const rows = runs.map((past) => ({ lock, past }));
   return buildDetailTable("history", DETAIL_COLUMNS, rows, {
@@ -320,7 +319,6 @@ function formatRunOwner({ past: { host = "", pid } }: PastRunRow): string {
   return pid === undefined ? host : `${host}:${pid}`;
 }
 
-/** The result of an occurrence. */
 export const RESULT_COLUMN: TableColumn<Pick<OccurrenceOutcome, "result">> = createTextColumn(
   "result",
   1,

@@ -11,16 +11,13 @@ import { describeVanished, type QueueEntry, type Ticket } from "../../core/proto
 import { formatConditions, getScheduleType } from "../../schedule/definition.ts";
 import { isHookPermitted } from "../../schedule/definition-values.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import { formatExecutionOwner, formatTicketOwner } from "../../site/state/claims.ts";
 import { listMalformedConfig } from "../../site/state/configuration.ts";
-import { describeDrainTarget, findPlainTotal } from "../../site/state/eviction-preview.ts";
+import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import { isSeenWithin } from "../../site/state/liveness.ts";
-import { formatMissedRuns } from "../../site/state/missed-runs.ts";
 import {
   buildProblemId,
   createFailure,
   createWarning,
-  formatQueueName,
   PROBLEM_KINDS,
   type Problem,
   type ProblemInputs,
@@ -31,9 +28,17 @@ import { computeTypicalHeld, computeTypicalWaited } from "../../site/state/stati
 import type { Remedy } from "../../site/state/subject.ts";
 import { parseSubject } from "../../site/state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../../site/state/view-context.ts";
+import { formatExecutionOwner, formatTicketOwner } from "./claims.ts";
 import { createTextColumn } from "./columns.ts";
+import { describeDrainTarget } from "./drain-lines.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
-import { buildScheduleRows, canWorkerRun, findOverruns, type ScheduleRow } from "./schedules.ts";
+import {
+  buildScheduleRows,
+  canWorkerRun,
+  findOverruns,
+  formatMissedRuns,
+  type ScheduleRow,
+} from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
@@ -141,7 +146,6 @@ function toProblem({ kind, level, check, detail, remedy = "" }: Finding): Proble
   };
 }
 
-/** Builds the problem for a key that is not from signalbox. */
 export function buildUnknownKeyProblem(key: string, fault: string): Problem {
   const remedy = `if no other program needs it: etcdctl del ${quoteShellWord(key)}`;
   return createWarning("malformed", `key ${key}`, fault, remedy);
@@ -222,7 +226,6 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
   return [...notes, ...unseen];
 }
 
-/** Finds the problems of one queue. */
 export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Problem[] {
   return [
     ...queue.entries.flatMap((entry) => findTicketProblems(queue, entry, inputs)),
@@ -326,7 +329,6 @@ function findTotalProblems(queue: NamedQueue, { snapshot }: ProblemInputs): Prob
 
 const PRUNE: Remedy = { command: "prune", args: [], flags: { vanished: true } };
 
-/** Finds the problems of one ticket. */
 function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: ProblemInputs): Problem[] {
   const { ticket } = entry;
   const subject = formatQueueName(queue);
@@ -464,7 +466,7 @@ function findOverrunProblems(row: ScheduleRow, wall: WallTime): Problem[] {
   );
 }
 
-/** Finds schedules of which what was due did not run: one problem for each, with the host that has missed most. */
+/** Finds schedules that missed occurrences: one problem for each, with the host that has missed most. */
 function findMissedProblems(row: ScheduleRow): Problem[] {
   const [worst, ...more] = row.missed.toSorted((a, b) => a.since - b.since);
   if (worst === undefined) return [];
@@ -604,4 +606,9 @@ function findWorkerProblems({ workers }: Snapshot): Problem[] {
     const create = clock === "refuses" ? createFailure : createWarning;
     return create("clock", `worker ${host}:${pid}`, CLOCKS[clock], COMPARE_CLOCKS, { host });
   });
+}
+
+/** Formats a queue as `lock invoices`. */
+export function formatQueueName({ kind, name }: NamedQueue): string {
+  return `${kind} ${name}`;
 }

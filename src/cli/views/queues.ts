@@ -8,13 +8,8 @@ import type { Drain } from "../../core/protocol/drain.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
-import { formatTicketOwner, getEntryState, getHeldSince } from "../../site/state/claims.ts";
-import {
-  findPlainTotal,
-  findQueueTotal,
-  formatDrainLine,
-  formatReason,
-} from "../../site/state/eviction-preview.ts";
+import { getEntryState, getHeldSince } from "../../site/state/claims.ts";
+import { findPlainTotal, findQueueTotal } from "../../site/state/eviction-preview.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../site/state/resource-use.ts";
 import {
@@ -34,6 +29,7 @@ import {
   listStoppingDrains,
   type ViewContext,
 } from "../../site/state/view-context.ts";
+import { formatTicketOwner } from "./claims.ts";
 import {
   createAgeColumn,
   createNoteColumn,
@@ -63,6 +59,7 @@ import {
   type Fact,
   type Section,
 } from "./detail.ts";
+import { formatDrainLine, formatReason } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "./drawing.ts";
 import { buildLastRunOutput, buildPastRunTable, buildPastUseTable } from "./history.ts";
@@ -452,7 +449,6 @@ export function buildQueueRow(queue: NamedQueue, viewContext: ViewContext): Queu
 /** Finds what the queue of a resource adds up to; undefined if it is empty. */
 type TallyFinder = (name: string) => QueueTally | undefined;
 
-/** Creates a function that finds the tallies of resources in a snapshot. */
 export function createTallyFinder({ queues }: Snapshot): TallyFinder {
   return (name) => {
     const queue = queues.get(buildQueueId("resource", name));
@@ -675,6 +671,7 @@ export function findPastUses({ histories, outcomes }: Snapshot, name: string): P
 
 /** Number of parts of the time in a drawing of units. */
 const USE_STEPS = 24;
+
 /** How far such a drawing goes back at most, ms. */
 const LONGEST_USE = 7 * 86_400_000;
 
@@ -816,7 +813,6 @@ function findTotalDisagreement(
   return odd.map(([total, who]) => `${total} by ${formatShortList(who, 2)}`).join("; ");
 }
 
-/** Builds the target of a queue entry: its run. */
 function buildTicketTarget(queue: { kind: QueueKind; name: string }, { run }: QueueEntry): DetailTarget {
   return { title: `run ${run}`, subject: { kind: "run", name: run, queue } };
 }

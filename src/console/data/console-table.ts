@@ -42,7 +42,6 @@ export interface OutsideRows {
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
 const LARGE_ROW_COUNT = 5_000;
 
-/** The style and the width of a table. */
 type TableLook = OutputStyle & { width: number };
 
 /** The titles of a table's columns, and the cells of its rows. */

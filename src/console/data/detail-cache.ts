@@ -144,7 +144,6 @@ interface DetailInputs extends DetailContext {
   facts: readonly { label: string; value: string }[];
 }
 
-/** Builds the detail of a subject. */
 export function buildDetail(subject: Subject, inputs: DetailInputs): Detail {
   return buildOwnDetail(subject, inputs) ?? buildPlainDetail(subject, inputs);
 }

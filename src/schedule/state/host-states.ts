@@ -5,7 +5,6 @@ import { isFailure, type OutcomeHistory } from "./outcome.ts";
 
 /** The state of a schedule; if it runs on every host, what the states of its hosts have in common. */
 export interface ShownDue extends DueState {
-  /** The states by host. Absent if no host has one. */
   readonly hosts?: ReadonlyMap<string, DueState>;
 }
 
@@ -59,16 +58,4 @@ export function mergeOutcomes(parts: readonly OutcomeHistory[]): OutcomeHistory 
   const merge = (field: keyof OutcomeHistory) =>
     parts.flatMap((part) => part[field]).sort((a, b) => b.endedAt - a.endedAt);
   return { runs: merge("runs"), dead: merge("dead") };
-}
-
-/** Formats how the last runs of the hosts ended: `11 of 12 ok, web4 failed`; undefined if none has ended. */
-export function formatHostResults({ hosts }: ShownDue): string | undefined {
-  if (hosts === undefined) return undefined;
-  const ended = [...hosts].flatMap(([host, { last }]) => (last === undefined ? [] : [{ host, ...last }]));
-  if (ended.length === 0) return undefined;
-  const good = ended.filter(({ result }) => result === "ok").length;
-  const [first, ...more] = ended.filter(({ result }) => result !== "ok");
-  const count = good === hosts.size ? `${good} ok` : `${good} of ${hosts.size} ok`;
-  if (first === undefined) return count;
-  return `${count}, ${first.host} ${first.result}${more.length === 0 ? "" : ` and ${more.length} more`}`;
 }

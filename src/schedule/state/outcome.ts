@@ -6,11 +6,14 @@ import { isMillis, isText } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
 export const DEAD_LETTERS_LENGTH = 20;
+
 /** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
 const MAX_KEPT_TAILS = 2;
+
 /** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 4_096;
 const LONGEST_REASON = 300;
+
 /** Maximum size of what a handler returned, bytes of JSON, and number of outcomes that keep it. */
 export const LARGEST_RESULT = 16_384;
 const MAX_KEPT_RESULTS = 10;
@@ -25,6 +28,7 @@ export const OCCURRENCE_RESULTS = [
   "replaced",
   "skipped",
 ] as const;
+
 /**
  * Result of an occurrence. `ok`: it succeeded. `failed`: the command or handler failed. `timeout`: its timeout passed.
  * `retry`: the handler requested another start later. `released`: the occurrence was given back. `lost`: its worker had to
@@ -95,7 +99,7 @@ export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: Mill
   return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
 }
 
-/** The history of a schedule of which nothing has ended. */
+/** The history of a schedule without an ended run. */
 export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 /** Parses an outcome history. Drops entries that cannot be read. */

@@ -106,7 +106,6 @@ function planJob(
   };
 }
 
-/** Returns whether a definition is that of a job. */
 export function isJob(definition: Definition | undefined): definition is Definition {
   return definition?.removeAfter === "success" && isOnce(definition);
 }

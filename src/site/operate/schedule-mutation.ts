@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
-import type { AuditRecord } from "../../core/protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { validateName } from "../../core/protocol/names.ts";
@@ -46,6 +45,8 @@ export interface ScheduleMutation {
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
   decide(stored: ScheduleReadResult, now: WallTime): readonly PlannedChange[];
+  /** Returns the mutation of some of the schedules. Absent if `decide` finds in etcd what is done. */
+  narrow?(ids: ReadonlySet<string>): ScheduleMutation;
   /** Returns the outcome for the audit record. */
   formatOutcome(changes: readonly PlannedChange[]): string;
 }
@@ -60,12 +61,7 @@ export interface MutationOptions {
 
 /** `changed`: these definitions changed since they were read, and nothing was written. */
 export type MutationResult =
-  | {
-      kind: "done";
-      changes: readonly PlannedChange[];
-      revision: bigint;
-      record: AuditRecord;
-    }
+  | { kind: "done"; changes: readonly PlannedChange[]; revision: bigint }
   | { kind: "nothing"; revision: bigint }
   | { kind: "changed"; ids: readonly string[]; revision: bigint };
 
@@ -75,7 +71,6 @@ const MAX_WRITE_TRIES = 20;
 /** What a mutation changes. */
 interface MutationPlan {
   changes: readonly PlannedChange[];
-  /** All calendars. */
   calendars: ScheduleReadResult["calendars"];
   /** Revision of the schedules that were read. */
   revision: bigint;
@@ -138,8 +133,7 @@ export async function applyMutation(
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length === 0) return { kind: "nothing", revision };
     const result = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, receipt });
-    if (result.kind === "done")
-      return { kind: "done", changes, revision: result.revision, record: result.record };
+    if (result.kind === "done") return { kind: "done", changes, revision: result.revision };
   }
   throw new SignalboxError(
     EXIT.changed,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
-import { UsageError } from "../../core/base/errors.ts";
+import { SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
@@ -59,6 +59,58 @@ export function buildAddMutation(
       `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
     );
   });
+}
+
+/** A schedule to add, and its first occurrence. */
+export interface ScheduleAddition {
+  definition: Definition;
+  first: FirstOccurrenceOptions;
+}
+
+/**
+ * Adds many schedules, by id.
+ * @throws as `buildAddMutation`, with a message that names all that are refused; so does its `decide`
+ */
+export function buildAddManyMutation(additions: ReadonlyMap<string, ScheduleAddition>): ScheduleMutation {
+  const mutations = mapSchedules(additions, ({ definition, first }, id) =>
+    buildAddMutation(id, definition, first),
+  );
+  return {
+    ...describeMutation([...additions.keys()], () => "added"),
+    decide: (stored, now) => [...mapSchedules(mutations, (one) => one.decide(stored, now)).values()].flat(),
+    narrow: (ids) => buildAddManyMutation(new Map([...additions].filter(([id]) => ids.has(id)))),
+  };
+}
+
+/** Largest number of schedules in an error. */
+const MAX_NAMED_FAULTS = 10;
+
+/**
+ * Converts each of several schedules.
+ * @throws the first SignalboxError of `convert`, with a message that names all schedules for which it throws one
+ */
+export function mapSchedules<T, R>(
+  byId: ReadonlyMap<string, T>,
+  convert: (value: T, id: string) => R,
+): Map<string, R> {
+  const converted = new Map<string, R>();
+  const faults: { id: string; error: SignalboxError }[] = [];
+  for (const [id, value] of byId)
+    try {
+      converted.set(id, convert(value, id));
+    } catch (error) {
+      if (!(error instanceof SignalboxError)) throw error;
+      faults.push({ id, error });
+    }
+  const [first] = faults;
+  if (first === undefined) return converted;
+  const lines = faults.slice(0, MAX_NAMED_FAULTS).map(({ id, error: { message } }) => {
+    const name = quoteText(id);
+    return message.includes(name) ? message : `schedule ${name}: ${message}`;
+  });
+  const more = faults.length > lines.length ? ` and ${faults.length - lines.length} more` : "";
+  first.error.message = `${lines.join("; ")}${more}`;
+  throw first.error;
 }
 
 /** Builds a mutation that adds a schedule. @param change  decides what happens if it exists */
@@ -349,7 +401,6 @@ function buildBuryChange(
   return [removeLetters(before, letters, from)];
 }
 
-/** Removes dead letters, and counts those that are left in the state. */
 function removeLetters(
   before: StoredSchedule,
   letters: readonly OccurrenceOutcome[],

@@ -65,7 +65,6 @@ export interface ScheduleReadResult {
   /** Revision of the oldest read. */
   readonly revision: bigint;
   readonly schedules: ReadonlyMap<string, StoredSchedule>;
-  /** All calendars. */
   readonly calendars: ReadonlyMap<string, StoredCalendar>;
 }
 

@@ -115,7 +115,6 @@ export function countThings({ revision: _, etcdFaults: __, ...collections }: Sna
   return Object.values(collections).reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Builds the id of a queue in `Snapshot.queues`. */
 export function buildQueueId(kind: QueueKind, name: string): string {
   return `${kind}/${name}`;
 }

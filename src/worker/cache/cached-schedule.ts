@@ -99,7 +99,6 @@ class RunningKey {
   }
 }
 
-/** Stores the value of one of the schedule's keys. */
 export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
   if (kind === "schedule") setDefinition(entry, kv);
   else if (kind === "due") {

@@ -18,7 +18,6 @@ import { applyKey, CachedSchedule, isEmpty, removeScheduleKey } from "./cached-s
 export interface ScheduleCacheListener {
   /** A schedule or its running keys changed. @param isDefinition  whether its definition did */
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void;
-  /** A worker has claimed an occurrence. */
   handleClaim?(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.

@@ -12,7 +12,6 @@ import type { HttpSpec } from "./http-schema.ts";
 import { IGNORED_KEYS } from "./schema-parts.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
 
-/** The contents of a worker's file. */
 export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> {
   /** Warnings about keys that have no effect here. */
   warnings: readonly string[];
@@ -21,7 +20,6 @@ export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> 
 /** A worker without a file runs only schedules with a command in their definition. */
 export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
 
-/** Options for reading a worker's file. */
 interface ReadWorkerFileOptions {
   /** The environment to select in the file; default `production`. */
   environment?: string | undefined;

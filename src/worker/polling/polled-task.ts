@@ -39,7 +39,7 @@ export class PolledTask {
   readonly #from: MonotonicTime;
   #state: "taken" | "finished" | "given back" = "taken";
 
-  /** Reports its start. @param onCompleted  called when the task has ended, whoever has it then */
+  /** Reports its start. @param onCompleted  called when the task has ended, also if another worker has it then */
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,

@@ -23,11 +23,11 @@ export class TaskPool {
   readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
   /** Per run: when the next occurrence replaces it. */
   readonly #replacements = new TimerQueue();
-  readonly #onChange: (name: string) => void;
+  readonly #onChange: (stateName: string) => void;
   readonly #leaving = new AbortController();
 
-  /** @param onChange called with the name of the state when one of its tasks has started or ended */
-  constructor(context: ClaimContext, listener: WorkerListener, onChange: (name: string) => void) {
+  /** @param onChange called when a task of the state has started or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, onChange: (stateName: string) => void) {
     this.#context = context;
     this.#listener = listener;
     this.#onChange = onChange;
@@ -42,9 +42,8 @@ export class TaskPool {
     return this.#tasks.has(run);
   }
 
-  /** @param name  of the state */
-  isRunning(name: string): boolean {
-    return this.#tasksBySchedule.has(name);
+  isRunning(stateName: string): boolean {
+    return this.#tasksBySchedule.has(stateName);
   }
 
   /** Runs a claimed occurrence until its result is stored. */

@@ -66,12 +66,7 @@ describe.concurrent("ls", () => {
   test("shows drained locks, and with --all the free ones that are known", async ({ namespace }) => {
     await namespace.execute("run --lock known -- true");
     await namespace.execute("resource set db 5");
-    const put = {
-      op: "put" as const,
-      key: namespace.keys.drain("lock", "quiet"),
-      value: '{"v":1,"by":"ann","at":1}',
-    };
-    await namespace.write(put);
+    await namespace.put(namespace.keys.drain("lock", "quiet"), '{"v":1,"by":"ann","at":1}');
     expect((await namespace.execute("ls")).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
     expect((await namespace.execute("ls --all")).stdout).toMatch(
       /\nlock +known +free.*\nlock +quiet +drained.*\nresource +db +free .*0\/5/,

@@ -80,7 +80,7 @@ describe.concurrent("a group", () => {
     expect(await namespace.execute("group remove web")).toExit(64);
   });
 
-  test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
+  test("is deleted only after a confirmation; deleting it again is no error", async ({ namespace }) => {
     await namespace.expectDone("group set web", W1);
     await namespace.expectDone("group set all web");
     expect(await namespace.execute("group delete web")).toExit(64);
@@ -116,8 +116,7 @@ describe.concurrent("a group", () => {
   test("that cannot be read can be set, deleted and listed, not added to in ignorance", async ({
     namespace,
   }) => {
-    const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
-    await namespace.write(op);
+    await namespace.put(namespace.keys.group("web"), "{");
     expect(await namespace.expectDone("ls groups")).toMatch(/^web .* is not a JSON list/m);
     const add = await namespace.execute(["group", "add", "web", W1]);
     expect(add).toExit(78, { stderr: "group set" });

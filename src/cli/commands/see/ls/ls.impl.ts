@@ -187,7 +187,6 @@ async function collectRows<R>(
   return sortAndLimitRows(view, found, options);
 }
 
-/** Characters per write. */
 const CHARACTERS_PER_WRITE = 65_536;
 
 /**

@@ -46,7 +46,6 @@ const LS_FLAGS = declareFlags({
   "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
 });
 
-/** Values of these flags. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
 
 export const ls = declareCommand({

@@ -9,7 +9,6 @@ import type { ListOptions } from "./ls-options.ts";
 
 /** The parts of a snapshot. Each is the same object while nothing in it changes. */
 type SnapshotPart = Exclude<keyof Snapshot, "revision">;
-/** The parts of a snapshot for each collection. */
 const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
   locks: ["queues"],
   resources: ["queues"],
