@@ -97,6 +97,8 @@ export type OccurrenceClaimResult =
 interface MissedClaim {
   kind: "missed";
   until?: WallTime;
+  /** Whether the cache had an older state of the schedule than etcd. The watch will deliver what is missing. */
+  isOutdated?: boolean;
 }
 
 export interface ClaimContext {
@@ -189,7 +191,7 @@ async function checkEarlierStarts(
   const success = ranges.map((range): Op => ({ op: "range", ...range }));
   const { raftTerm, results } = await commitInSession(context, { compare: [], success, failure: [] });
   const present = new Set(results.flatMap(listRuns));
-  if (missing.some(({ key }) => present.has(key))) return { kind: "missed" };
+  if (missing.some(({ key }) => present.has(key))) return { kind: "missed", isOutdated: true };
   const ends = [...context.vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : { kind: "missed", until: Math.max(...ends) };
 }
@@ -212,8 +214,15 @@ interface PreparedClaim {
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
   running: { key: string; record: RunningRecord; value: string } | undefined;
-  /** Guards on everything that the decision depends on. */
+  /** The definition and the state that it is based on, and guards on everything that it depends on. */
+  basis: VersionedKey[];
   guards: Compare[];
+}
+
+/** A key with its `mod_revision`, 0n if it does not exist. */
+interface VersionedKey {
+  key: string;
+  mod: bigint;
 }
 
 /** Decides a claim from the cache, and builds its guards at the same time: the cache changes during later reads. */
@@ -245,10 +254,13 @@ function prepareClaim(
     ...(definition.group === undefined ? [] : [keys.groups()]),
     ...(listCalendarNames(definition).length === 0 ? [] : [keys.calendars()]),
   ];
+  const basis = [
+    { key: keys.schedule(id), mod: definitionMod },
+    { key: keys.due(id, host), mod: dueMod },
+  ];
   const guards = [
     guardSchema(keys),
-    guardRevision(keys.schedule(id), definitionMod),
-    guardRevision(keys.due(id, host), dueMod),
+    ...basis.map((one) => guardRevision(one.key, one.mod)),
     ...buildRunningGuards(keys, entry, key),
     ...cache.guardRules(...rules),
   ];
@@ -262,7 +274,7 @@ function prepareClaim(
   const chooseResultSession = async () =>
     keepResult ? await context.registration.expiry.choose(keepResult).id : undefined;
   const about = { id, host, name, definition, checkpoint, getTiming, chooseResultSession };
-  return { about, start, due: formatDue(start.due), running, guards };
+  return { about, start, due: formatDue(start.due), running, basis, guards };
 }
 
 function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
@@ -343,7 +355,7 @@ function buildClaimTxn(
   claim: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
 ): Txn {
-  const { about, start, due, running, guards } = claim;
+  const { about, start, due, running, basis, guards } = claim;
   const { id, host, definition, checkpoint } = about;
   const session = registration.session.id;
   const outcomes = keys.outcomes(id, host);
@@ -359,7 +371,11 @@ function buildClaimTxn(
   return {
     compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
     success: [...success, ...read],
-    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, ...read],
+    failure: [
+      { op: "range", key: running?.key ?? keys.running(id) },
+      ...basis.map(({ key }): Op => ({ op: "range", key })),
+      ...read,
+    ],
   };
 }
 
@@ -368,13 +384,14 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { about, start, running }: PreparedClaim,
+  { about, start, running, basis }: PreparedClaim,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
   const isOwn = running !== undefined && found?.value === running.value;
-  if (!answer.succeeded && !isOwn) return { kind: "missed" };
+  if (!answer.succeeded && !isOwn)
+    return { kind: "missed", isOutdated: found !== undefined || hasChanged(basis, answer.results.slice(1)) };
   if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
@@ -397,6 +414,11 @@ function parseClaimAnswer(
 /** Parses the outcome history of a schedule from its key. */
 export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<OutcomeHistory> {
   return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
+}
+
+/** @param results  of reads of the keys */
+function hasChanged(basis: readonly VersionedKey[], results: readonly OpResult[]): boolean {
+  return basis.some(({ mod }, at) => (findFirstKey(results[at])?.modRevision ?? 0n) !== mod);
 }
 
 async function readOutcomes(
