@@ -72,9 +72,9 @@ export class Dispatcher {
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
-  /** Names of the schedules whose changes wait, and until when. */
+  /** Names of the schedules whose changes wait, and since when. */
   readonly #outdated = new Set<string>();
-  #refreshAt: WallTime = 0;
+  #outdatedSince: WallTime = 0;
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
   readonly #measureLoad: (taken: number) => number;
@@ -162,7 +162,7 @@ export class Dispatcher {
     this.#eligibility.forget();
     for (const worker of this.#lastClaims.keys())
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
-    this.#refreshAt = 0;
+    this.#outdatedSince = 0;
   }
 
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
@@ -182,7 +182,10 @@ export class Dispatcher {
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void {
     if (this.#state === "reading") return;
     if (!isDefinition && this.#canRefreshLater(entry)) {
-      if (this.#outdated.size === 0) this.#refreshAt = this.#getWallTime() + REFRESH_DELAY_MS;
+      if (this.#outdated.size === 0) {
+        this.#outdatedSince = this.#getWallTime();
+        this.wake();
+      }
       this.#outdated.add(entry.name);
       return;
     }
@@ -200,7 +203,9 @@ export class Dispatcher {
 
   /** Plans the schedules whose changes have waited. */
   #refreshOutdated(): void {
-    if (this.#outdated.size === 0 || this.#getWallTime() < this.#refreshAt) return;
+    // The clock may have been set meanwhile, in either direction.
+    const waited = Math.abs(this.#getWallTime() - this.#outdatedSince);
+    if (this.#outdated.size === 0 || waited < REFRESH_DELAY_MS) return;
     for (const name of this.#outdated) {
       const entry = this.#getEntry(name);
       if (entry !== undefined) this.#plan(entry);
@@ -231,6 +236,7 @@ export class Dispatcher {
       const at = Math.min(
         this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
+        this.#outdated.size > 0 ? this.#outdatedSince + REFRESH_DELAY_MS : Infinity,
       );
       await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
     }
