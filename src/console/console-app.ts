@@ -66,7 +66,7 @@ interface ConsolePorts {
   first?: OpenedContext;
   /** Whether the background of the terminal is light; undefined if it is not known. */
   getIsLight?(): boolean | undefined;
-  /** Called once, when everything has been read for the first time. */
+  /** Called once, when something has been read for the first time. */
   onFirstRead?(): void;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
@@ -128,6 +128,7 @@ export class ConsoleApp {
   /** Number of lost changes that were logged. */
   #lostChanges = 0;
   #isFirstReadDone = false;
+  #refreshedFor = Number.NaN;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts) {
@@ -158,7 +159,7 @@ export class ConsoleApp {
       getSnapshot,
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
-    this.#detailCache = new DetailCache(context, notifyChange);
+    this.#detailCache = new DetailCache(context, notifyChange, ports.getIsQuiet);
     this.#historyReader = new HistoryReader(context, notifyChange);
     this.etcd = new EtcdReader(context, notifyChange);
     if (context.settings.hyperlinks && canShowLinks(io.env))
@@ -222,6 +223,18 @@ export class ConsoleApp {
     if (this.liveView.past !== undefined) return this.getWallTime();
     const step = this.ports.getIsQuiet() ? AGE_STEPS_MS.quiet : AGE_STEPS_MS.active;
     return Math.floor(this.getWallTime() / step) * step;
+  }
+
+  /**
+   * Whether a frame would be that of the last refresh: nobody types, all is well, and no displayed age has grown. The first
+   * read shows its own progress.
+   */
+  get isStill(): boolean {
+    const { toast, watched } = this.state;
+    const { connection, progress } = this.liveView;
+    const isAtRest = this.ports.getIsQuiet() && (isLive(connection) || progress !== undefined);
+    const isIdle = this.overlays.top === undefined && this.jobs.running.length === 0;
+    return isAtRest && isIdle && !toast && watched.length === 0 && this.#refreshedFor === this.getShownTime();
   }
 
   getScreenSize(): Size {
@@ -420,6 +433,7 @@ export class ConsoleApp {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
+    this.#refreshedFor = this.getShownTime();
     const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
     this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
@@ -468,7 +482,7 @@ export class ConsoleApp {
     this.#logLostChanges();
     this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
-    if (this.#isFirstReadDone || !this.#live.hasRead) return;
+    if (this.#isFirstReadDone || (this.#live.progress === undefined && !this.#live.hasRead)) return;
     this.#isFirstReadDone = true;
     this.ports.onFirstRead?.();
   }

@@ -23,7 +23,12 @@ import {
 } from "../../site/state/liveness.ts";
 import { THRESHOLDS } from "../../site/state/problem.ts";
 import { computeShares, getShareTone, listTemplates, type ResourceShare } from "../../site/state/shares.ts";
-import { buildGroupMembers, listEntriesByRun, type Snapshot } from "../../site/state/snapshot.ts";
+import {
+  buildGroupMembers,
+  listEntriesByRun,
+  listTicketHosts,
+  type Snapshot,
+} from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import {
   buildHostReach,
@@ -267,8 +272,7 @@ export function listKnownHosts(snapshot: Snapshot): Set<string> {
   for (const { value } of [...snapshot.workers.values(), ...executions])
     if (value !== undefined) named.add(value.host);
   for (const { host } of snapshot.agentSessions.values()) named.add(host);
-  for (const { entries } of snapshot.queues.values())
-    for (const { ticket } of entries) if (ticket !== undefined) named.add(ticket.host);
+  for (const host of listTicketHosts(snapshot)) named.add(host);
   return new Set([...snapshot.hosts.keys(), ...Array.from(named, canonicalizeHost)]);
 }
 

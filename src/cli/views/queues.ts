@@ -370,6 +370,7 @@ export const overviewView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [kind, name, state, holder, since, units, waiting, longest, command, note, ...detail],
   sort: "kind",
+  isByName: (column) => column === "kind",
   buildRows: (queue, viewContext) => [buildQueueRow(queue, viewContext)],
   empty:
     "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists what is free)",
@@ -382,6 +383,7 @@ export const locksView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks"],
   columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail, trend, waitTrend],
   sort: "name",
+  isByName: (column) => column === "name",
   buildRows: (queue, viewContext) => (queue.kind === "lock" ? [buildQueueRow(queue, viewContext)] : []),
   empty:
     "No lock is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists free ones)",
@@ -394,6 +396,9 @@ export const resourcesView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "resources"],
   columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
   sort: "order",
+  isByName: (column, { resources }) =>
+    column === "name" ||
+    (column === "order" && [...resources.values()].every(({ value }) => value?.order === undefined)),
   buildRows: (queue, viewContext) => (queue.kind === "resource" ? [buildQueueRow(queue, viewContext)] : []),
   empty:
     "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",

@@ -123,6 +123,8 @@ export class ConsoleTable implements RowList {
     if (isOther) this.#kept = this.#createKeptRows();
     this.#adaptView(snapshot);
     if (outside !== undefined) this.#setRows(outside);
+    // A part of the queues is complete in itself, but tells nothing about other objects.
+    else if (this.#view.of === "snapshot" && snapshot.revision === 0n) return this.forgetRows();
     const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;

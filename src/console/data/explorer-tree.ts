@@ -121,7 +121,7 @@ export function buildTree(inputs: TreeInputs, wall: WallTime, signs: TreeSigns):
   const branches = BRANCHES.flatMap((tab) => {
     const isOpen = open.has(tab);
     const root = { ...buildRootNode(tab, counts), isOpen };
-    if (!isOpen) return [root];
+    if (!isOpen || snapshot.revision === 0n) return [root];
     if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
     return [root, ...buildChildNodes(tab, snapshot, viewContext)];
   });

@@ -123,10 +123,11 @@ export class SharedValues {
     const shared: QueueEntry = {
       key,
       ticket,
-      createRevision,
+      // The other one is kept beside the key.
+      createRevision: createRevision === modRevision ? modRevision : createRevision,
       // The id from the key is a part of its text, with a header of its own.
       run: run === ticket?.run ? ticket.run : run,
-      modRevision: modRevision === createRevision ? createRevision : modRevision,
+      modRevision,
       session: this.#shareSession(entry.session),
     };
     if (entry.vanished !== undefined) shared.vanished = entry.vanished;
@@ -149,13 +150,20 @@ interface QueueId {
 /** Changes of a queue, in order: an entry that was put, or the key of one that was deleted. */
 type EntryChanges = (QueueEntry | string)[];
 
+interface QueueChanges {
+  at: QueueId;
+  list: EntryChanges;
+}
+
 /**
  * Queue entries by queue. `getAll` merges the changes into each changed queue once, for any number of changes since the last call.
  * Nothing but the sorted entries is kept: a map of each queue's keys would need more memory than the entries.
  */
 export class QueueIndex {
   readonly #queues = new CowMap<NamedQueue>();
-  readonly #changes = new Map<string, { at: QueueId; list: EntryChanges }>();
+  readonly #changes = new Map<string, QueueChanges>();
+  /** Those of the last key: in a read, the keys of a queue follow each other. */
+  #latest: QueueChanges | undefined;
   /** The marks of each queue. They become entries when their tickets vanish. */
   readonly #marks = new Map<string, QueueEntry[]>();
 
@@ -179,14 +187,16 @@ export class QueueIndex {
       this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
     this.#changes.clear();
+    this.#latest = undefined;
     return this.#queues.getAll();
   }
 
   #listChanges(at: QueueId): EntryChanges {
+    if (this.#latest?.at.name === at.name && this.#latest.at.kind === at.kind) return this.#latest.list;
     const id = buildQueueId(at.kind, at.name);
-    const changes = this.#changes.get(id) ?? { at, list: [] };
-    this.#changes.set(id, changes);
-    return changes.list;
+    this.#latest = this.#changes.get(id) ?? { at, list: [] };
+    this.#changes.set(id, this.#latest);
+    return this.#latest.list;
   }
 }
 
@@ -272,6 +282,9 @@ export class SnapshotBuilder extends FollowedKeys {
   );
   /** The snapshot to return during a read: a partial read is not consistent at any revision. */
   #frozen: Snapshot | undefined;
+  #last: Snapshot | undefined;
+  /** The queue of the last key of a read: its other keys may follow. */
+  #unfinished: QueueId | undefined;
 
   /** @param more  further key ranges, for example one queue */
   constructor(keys: Keys, collections: readonly Collection[], more: readonly Required<KeyRange>[] = []) {
@@ -290,8 +303,30 @@ export class SnapshotBuilder extends FollowedKeys {
     this.#frozen = undefined;
   }
 
+  /** Returns the same snapshot until something changes. */
   getSnapshot(): Snapshot {
     if (this.#frozen !== undefined) return this.#frozen;
+    const next = this.#buildSnapshot();
+    const last = this.#last ?? next;
+    const isSame = (Object.keys(next) as (keyof Snapshot)[]).every((part) => next[part] === last[part]);
+    this.#last = isSame ? last : next;
+    return this.#last;
+  }
+
+  /**
+   * Returns what the first read has brought so far, with revision 0. Each of its queues is complete. Returns the same as
+   * `getSnapshot` after the first read.
+   */
+  getPartialSnapshot(): Snapshot {
+    if (!this.isReading || this.revision > 0n) return this.getSnapshot();
+    const partial = this.#buildSnapshot();
+    const queues = new Map(partial.queues);
+    if (this.#unfinished !== undefined)
+      queues.delete(buildQueueId(this.#unfinished.kind, this.#unfinished.name));
+    return { ...partial, queues };
+  }
+
+  #buildSnapshot(): Snapshot {
     const maps = Object.fromEntries([...this.#maps].map(([map, values]) => [map, values.getAll()]));
     return {
       ...(maps as unknown as Pick<Snapshot, SingleKeyMap>), // `createKind` has checked the values
@@ -304,6 +339,7 @@ export class SnapshotBuilder extends FollowedKeys {
   protected override storeKey(kv: KeyValue): void {
     this.#strange.delete(kv.key);
     const at = this.#keys.parseQueueKey(kv.key);
+    this.#unfinished = at;
     if (at !== undefined) this.#queues.put(at, this.#shared.share(toQueueEntry(kv)));
     else if (!this.#store(kv)) this.#strange.put(kv.key, "not a key or a value of signalbox");
   }

@@ -94,7 +94,10 @@ export class RowCache<R> {
     const view = this.#view;
     if (view.of === "snapshot") return this.#buildSnapshotRows(view, snapshot, viewContext);
     const rows = this.#collectQueueRows(view, snapshot, viewContext);
-    return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))] : rows;
+    // While only a part of the queues is read, it is not known which ones are empty.
+    return view.hasEmpty && snapshot.revision > 0n
+      ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))]
+      : rows;
   }
 
   /** Collects the rows of all queues in a list that is allocated once: there may be a hundred thousand. */
