@@ -214,15 +214,9 @@ interface PreparedClaim {
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
   running: { key: string; record: RunningRecord; value: string } | undefined;
-  /** The definition and the state that it is based on, and guards on everything that it depends on. */
-  basis: VersionedKey[];
+  /** Guards on the definition and the state, and on everything else that the decision depends on. */
+  basis: Compare[];
   guards: Compare[];
-}
-
-/** A key with its `mod_revision`, 0n if it does not exist. */
-interface VersionedKey {
-  key: string;
-  mod: bigint;
 }
 
 /** Decides a claim from the cache, and builds its guards at the same time: the cache changes during later reads. */
@@ -254,16 +248,8 @@ function prepareClaim(
     ...(definition.group === undefined ? [] : [keys.groups()]),
     ...(listCalendarNames(definition).length === 0 ? [] : [keys.calendars()]),
   ];
-  const basis = [
-    { key: keys.schedule(id), mod: definitionMod },
-    { key: keys.due(id, host), mod: dueMod },
-  ];
-  const guards = [
-    guardSchema(keys),
-    ...basis.map((one) => guardRevision(one.key, one.mod)),
-    ...buildRunningGuards(keys, entry, key),
-    ...cache.guardRules(...rules),
-  ];
+  const basis = [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id, host), dueMod)];
+  const guards = [guardSchema(keys), ...buildRunningGuards(keys, entry, key), ...cache.guardRules(...rules)];
   const running = record && { key, record, value: formatRunning(record) };
   const checkpoint = {
     key: keys.checkpoint(id, host, record?.scheduled ?? 0),
@@ -369,7 +355,7 @@ function buildClaimTxn(
   const read: Op[] = [{ op: "range", key: outcomes }];
   if (checkpoint.mayExist) read.unshift({ op: "range", key: checkpoint.key });
   return {
-    compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
+    compare: [...basis, ...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
     success: [...success, ...read],
     failure: [
       { op: "range", key: running?.key ?? keys.running(id) },
@@ -417,8 +403,8 @@ export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<Ou
 }
 
 /** @param results  of reads of the keys */
-function hasChanged(basis: readonly VersionedKey[], results: readonly OpResult[]): boolean {
-  return basis.some(({ mod }, at) => (findFirstKey(results[at])?.modRevision ?? 0n) !== mod);
+function hasChanged(basis: readonly Compare[], results: readonly OpResult[]): boolean {
+  return basis.some(({ value }, at) => (findFirstKey(results[at])?.modRevision ?? 0n) !== value);
 }
 
 async function readOutcomes(
