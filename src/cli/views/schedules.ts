@@ -9,6 +9,7 @@ import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrence
 import {
   type Definition,
   formatConditions,
+  getCatchup,
   getPause,
   getScheduleType,
   isPaused,
@@ -156,7 +157,7 @@ const LAST_JSON = describeObject<LastOccurrence>("last", "Result of the occurren
   late: describeNumber("delay of the start, ms", "late"),
   result: describeChoice(
     OCCURRENCE_RESULTS,
-    "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `skipped`: it was never started",
+    "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `canceled`: somebody canceled it; `skipped`: it was never started",
     "result",
   ),
   run: describeText("id of the run", "run"),
@@ -810,10 +811,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["tags", definition.tags?.join(" ")],
     ["delay", formatTime(delay)],
     ["jitter", jitter ? `up to ${formatDuration(jitter)}` : undefined],
-    [
-      "catch-up",
-      `${definition.catchup ?? SCHEDULE_DEFAULTS.catchup}${deadline ? `, none later than ${formatTime(deadline)}` : ""}`,
-    ],
+    ["catch-up", `${getCatchup(definition)}${deadline ? `, none later than ${formatTime(deadline)}` : ""}`],
     ["overlap", definition.overlap ?? SCHEDULE_DEFAULTS.overlap],
     ["time-out", formatTime(timeout)],
     ["retries", retries ? `${retries}, the first after ${formatDuration(backoff)}` : undefined],

@@ -1,7 +1,7 @@
 import type { WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
-import { canonicalizeHost, quoteText } from "../../../core/base/text.ts";
+import { canonicalizeHost, collectTexts, quoteText } from "../../../core/base/text.ts";
 import { buildTraceVariables, readTraceContext } from "../../../core/base/trace.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../../schedule/definition.ts";
@@ -10,6 +10,7 @@ import { type CronText, formatOncePlan, MANUAL_PLAN, parsePlan } from "../../../
 import { listBackfilled } from "../../../schedule/state/backfill.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import type { FirstOccurrenceOptions } from "../../../schedule/state/due-transitions.ts";
+import { prepareCancellation } from "../../../site/operate/jobs.ts";
 import { formatOperator } from "../../../site/operate/operator-action.ts";
 import type { ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
 import {
@@ -57,7 +58,7 @@ import {
   checkNoneEmpty,
   readGivenFields,
 } from "./definition-input.ts";
-import { formatUpcomingRuns } from "./describe-schedule.ts";
+import { describeOutage, formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 import { readTimes } from "./times.ts";
 
@@ -206,7 +207,9 @@ async function addSchedule(
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;
-      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
+      if (due === undefined) return [];
+      const upcoming = formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
+      return collectTexts([...upcoming, describeOutage(definition)]);
     },
   });
 }
@@ -377,6 +380,9 @@ export const deleteSchedules = createKeysCommand<ScheduleDeleteFlags>("Delete", 
   host === undefined ? buildDeleteMutation(ids) : buildHostDeleteMutation(ids, canonicalizeHost(host)),
 );
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
+export const cancelSchedules = createKeysCommand("Cancel", (ids, context) =>
+  prepareCancellation(context, ids, { by: formatOperator(context.operator), why: context.flags.reason }),
+);
 export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
   "Delete dead letters of",
   (ids, context) => buildBuryMutation(ids, readDeadTimes(context)),
@@ -408,13 +414,16 @@ function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */
 function createKeysCommand<F extends ActionFlags = ActionFlags>(
   verb: string,
-  buildAmendment: (ids: readonly string[], context: CommandContext<F>) => ScheduleMutation,
+  buildAmendment: (
+    ids: readonly string[],
+    context: CommandContext<F>,
+  ) => ScheduleMutation | Promise<ScheduleMutation>,
 ): ActionImplementation<F> {
   return createActionCommand<F>(async (context) => {
     const ids = [...new Set(context.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
     return await amendSchedules(context, {
-      amendment: buildAmendment(ids, context),
+      amendment: await buildAmendment(ids, context),
       nothing: `${what}: nothing to change`,
       buildQuestion: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
     });
