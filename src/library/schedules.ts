@@ -289,7 +289,7 @@ function parseTimes(times: readonly Instant[] | undefined): readonly (number | "
 }
 
 /** Converts outcomes, newest first. */
-function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
+export function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
   const sorted = outcomes.toSorted((a, b) => b.endedAt - a.endedAt);
   return sorted.map(({ scheduled, startedAt, endedAt, ...rest }) => ({
     ...rest,
@@ -465,6 +465,7 @@ const FIELDS = {
       "env",
       "folder",
       "input",
+      "container",
       "hooks",
       "note",
       "after",

@@ -287,7 +287,14 @@ function getPastState({ outcome, past: { exit = 0, reason } }: PastRunRow): Past
 }
 
 /** What has not failed. */
-const QUIET_STATES: ReadonlySet<PastRunState> = new Set(["ok", "retry", "released", "replaced", "skipped"]);
+const QUIET_STATES: ReadonlySet<PastRunState> = new Set([
+  "ok",
+  "retry",
+  "released",
+  "replaced",
+  "canceled",
+  "skipped",
+]);
 
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */
 function listPastStates(row: PastRunRow): string[] {

@@ -776,6 +776,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: WallTime): Fact[] {
     ["command", definition.command && quoteShellWords(definition.command)],
     ["folder", definition.folder],
     ["input", formatIfKnown(definition.input, JSON.stringify)],
+    ["container", definition.container],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),

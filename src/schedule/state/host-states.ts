@@ -55,7 +55,7 @@ export function listStates(
 export function mergeOutcomes(parts: readonly OutcomeHistory[]): OutcomeHistory {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
-  const merge = (field: keyof OutcomeHistory) =>
+  const merge = (field: "runs" | "dead") =>
     parts.flatMap((part) => part[field]).sort((a, b) => b.endedAt - a.endedAt);
   return { runs: merge("runs"), dead: merge("dead") };
 }

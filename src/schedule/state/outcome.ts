@@ -26,17 +26,18 @@ export const OCCURRENCE_RESULTS = [
   "released",
   "lost",
   "replaced",
+  "canceled",
   "skipped",
 ] as const;
 
 /**
  * Result of an occurrence. `ok`: it succeeded. `failed`: the command or handler failed. `timeout`: its timeout passed.
  * `retry`: the handler requested another start later. `released`: the occurrence was given back. `lost`: its worker had to
- * end it, or vanished. `replaced`: the next one was due. `skipped`: it was never started.
+ * end it, or vanished. `replaced`: the next one was due. `canceled`: somebody canceled it, as the reason says. `skipped`: it was never started.
  */
 export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
-/** Results that count as a failure. `retry` (the handler asks for another start) and `replaced` do not. */
+/** Results that count as a failure. `retry` (the handler asks for another start), `replaced` and `canceled` do not. */
 const FAILED_RESULTS: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
 
 export function isFailure(result: OccurrenceResult): boolean {
@@ -81,6 +82,8 @@ export interface OccurrenceOutcome {
 
 /** Outcome history of a schedule, under `outcomes/<id>`. Both lists are newest first. */
 export interface OutcomeHistory {
+  /** The type of a job that was removed: its definition is gone. */
+  type?: string;
   runs: readonly OccurrenceOutcome[];
   /** Dead letters: occurrences that were given up. */
   dead: readonly OccurrenceOutcome[];
@@ -104,13 +107,17 @@ export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
-  const { runs, dead } = parseObject(text ?? "");
-  return { runs: filterOutcomes(runs, MOST_KEPT + 2), dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH) };
+  const { runs, dead, type } = parseObject(text ?? "");
+  return {
+    ...(isText(type) && { type }),
+    runs: filterOutcomes(runs, MOST_KEPT + 2),
+    dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH),
+  };
 }
 
 /** Returns the value to store in etcd, for `parseOutcomes`. */
-export function formatOutcomes({ runs, dead }: OutcomeHistory): string {
-  return JSON.stringify({ v: 1, runs, dead: dead.length === 0 ? undefined : dead });
+export function formatOutcomes({ type, runs, dead }: OutcomeHistory): string {
+  return JSON.stringify({ v: 1, type, runs, dead: dead.length === 0 ? undefined : dead });
 }
 
 /**

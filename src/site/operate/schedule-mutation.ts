@@ -180,9 +180,24 @@ export function buildOps(keys: Keys, { before, isDeleted, ...after }: PlannedCha
   const ranges = forgetsHosts ? Object.values(keys.getHostStateRanges(id)) : [];
   const forgotten = ranges.map((range): Op => ({ op: "delete", ...range }));
   if (isDeleted) {
-    const states = [keys.due(id, host), keys.outcomes(id, host)];
+    const { outcomes, resultSession: session } = after;
+    const kept = session !== undefined && outcomes !== undefined ? { outcomes, session } : undefined;
+    const states = [keys.due(id, host), ...(kept === undefined ? [keys.outcomes(id, host)] : [])];
     const own = host === undefined ? [keys.schedule(id), ...states] : states;
-    return [...own.map((key): Op => ({ op: "delete", key })), ...forgotten];
+    return [
+      ...own.map((key): Op => ({ op: "delete", key })),
+      ...(kept === undefined
+        ? []
+        : [
+            {
+              op: "put",
+              key: keys.outcomes(id, host),
+              value: formatOutcomes(kept.outcomes),
+              session: kept.session,
+            } as const,
+          ]),
+      ...forgotten,
+    ];
   }
   const { definition, due, outcomes } = after;
   return [

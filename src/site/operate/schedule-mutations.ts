@@ -13,13 +13,17 @@ import {
   checkDefinition,
   type Definition,
   getPause,
+  getScheduleType,
+  isOnce,
   isPaused,
   runsOnEveryHost,
 } from "../../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
 import { formatCronText, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../../schedule/state/backfill.ts";
-import { buildStateName, type DueState } from "../../schedule/state/due.ts";
+import { cancelOccurrences } from "../../schedule/state/cancel-occurrences.ts";
+import { isRemovedAfter } from "../../schedule/state/complete-occurrence.ts";
+import { buildStateName, type DueState, type OpenOccurrence } from "../../schedule/state/due.ts";
 import {
   addTriggeredRun,
   computeFirstDue,
@@ -31,7 +35,7 @@ import {
   type TriggeredRun,
 } from "../../schedule/state/due-transitions.ts";
 import { canOverlap } from "../../schedule/state/next-candidate.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import { addOutcomes, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import { isSplitOrJoined, type ScheduleMutation } from "./schedule-mutation.ts";
 import {
@@ -550,6 +554,62 @@ export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutat
     if (before.due?.backfill === undefined) return [];
     const { backfill: _, ...due } = before.due;
     return [{ before, due }];
+  });
+}
+
+/** Who cancels, and why. */
+interface CancelOptions {
+  by: string;
+  why?: string | undefined;
+  /** With which the outcome of a job expires that is removed, by its id. */
+  resultSessions?: ReadonlyMap<string, bigint> | undefined;
+}
+
+/**
+ * Cancels what runs of schedules, or waits for a start: workers end what runs, the rest is dropped. A schedule that removes itself and
+ * has nothing left is removed.
+ */
+export function buildCancelMutation(
+  ids: readonly string[],
+  { by, why, resultSessions }: CancelOptions,
+): ScheduleMutation {
+  const formatOutcome = () => "canceled";
+  return buildEachStateMutation(ids, formatOutcome, (before, now, calendars) => {
+    const { id, definition, outcomes } = before;
+    if (before.due === undefined) return [];
+    const timing = createTiming(getStateName(before), definition, calendars);
+    const canceled = { by, at: now, ...pickDefined({ why }) };
+    const { due, dropped } = cancelOccurrences(definition, before.due, canceled, timing);
+    if (due === before.due) return [];
+    const history = { ...addOutcomes(outcomes, dropped, definition), type: getScheduleType(id, definition) };
+    if (isRemovedAfter(definition, { due, isOver: dropped.length > 0, isDead: false }))
+      return [
+        {
+          before,
+          isDeleted: true,
+          outcomes: history,
+          ...pickDefined({ resultSession: resultSessions?.get(id) }),
+        },
+      ];
+    return [
+      { before, due, ...(dropped.length > 0 && { outcomes: addOutcomes(outcomes, dropped, definition) }) },
+    ];
+  });
+}
+
+/** Moves what waits for a start, or for a retry, of schedules that are due once. */
+export function buildMoveMutation(id: string, at: WallTime): ScheduleMutation {
+  const formatOutcome = () => `moved to ${formatIso(at)}`;
+  return buildEachStateMutation([id], formatOutcome, (before) => {
+    const { definition, due } = before;
+    const isWaiting = ({ session }: OpenOccurrence) => session === undefined;
+    const hasNext = due?.next !== undefined && isOnce(definition);
+    if (due === undefined || !(hasNext || due.open.some(isWaiting)))
+      throw new UsageError(
+        `nothing of ${quoteText(id)} waits for a start${due?.open.length ? ": it runs" : ""}; a dead letter runs again with: signalbox schedule trigger ${quoteShellWord(id)} --dead all`,
+      );
+    const open = due.open.map((one) => (isWaiting(one) ? { ...one, runAt: at } : one));
+    return [{ before, due: { ...due, open, ...(hasNext && { runAt: at }) } }];
   });
 }
 

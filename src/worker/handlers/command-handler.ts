@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { addMs, type Millis, pickEarlier } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { pickDefined } from "../../core/base/pick-defined.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
+import { containCommand, describeContainer } from "../../core/process/guarded-command/container.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "../worker-ports.ts";
@@ -70,7 +72,13 @@ export class CommandHandler implements Handler {
   async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
     const { folder, input = serializeTask(task), env: own } = task.definition;
     const given = { ...this.#ports.env, ...this.#options.env, ...own };
-    const [file = "", ...args] = buildArgv(this.#options.command, folder, given.HOME);
+    const { container: rule } = task.definition;
+    const { command } = this.#options;
+    const container = describeContainer(command, rule, (text) =>
+      this.#ports.log.warn(text, { schedule: task.id, run: task.run }),
+    );
+    const words = rule === undefined ? command : containCommand(command);
+    const [file = "", ...args] = buildArgv(words, folder, given.HOME);
     const silent = Promise.withResolvers<void>();
     const streams = {
       input,
@@ -84,7 +92,13 @@ export class CommandHandler implements Handler {
     try {
       const files = await raceAbort(opening, task.signal); // the disk may not answer
       const taskEnv = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-      ended = await runGuarded(this.#ports, task, { file, args, env, streams }, taskEnv, timeout);
+      ended = await runGuarded(
+        this.#ports,
+        task,
+        { file, args, env, streams, ...pickDefined({ container }) },
+        taskEnv,
+        timeout,
+      );
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {

@@ -17,6 +17,13 @@ import { parseLeases } from "../../../core/fleet/lease-spec.ts";
 import { createMacros, type Macros } from "../../../core/fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../../core/fleet/resources.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../../core/process/guarded-command/command.ts";
+import {
+  type ContainerRule,
+  type ContainerRun,
+  containCommand,
+  describeContainer,
+  findContainerFault,
+} from "../../../core/process/guarded-command/container.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
 import { createSpanSender } from "../../../core/process/span-sender.ts";
 import type { PastRun } from "../../../core/protocol/history.ts";
@@ -28,10 +35,17 @@ import {
   type RunRequest,
 } from "../../../core/run/request.ts";
 import { buildRunSpan, type RunResult, run } from "../../../core/run/run.ts";
-import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "../../frame/call-note.ts";
+import {
+  CALL_VARIABLE,
+  EXTENDING_FLAGS,
+  FALLBACK_VARIABLE,
+  findLaunchedRun,
+  parseCallNote,
+} from "../../frame/call-note.ts";
 import type { Call, CommandIo } from "../../frame/command.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
+import type { RunCapture } from "./capture.impl.ts";
 import type { RunFlags } from "./run.ts";
 import { RunArchive } from "./run-archive.ts";
 
@@ -55,10 +69,16 @@ export interface RunInvocation extends FrontEndOptions {
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
-  return await withOpenRun(invocation, io, async (ports, request) => {
+  return await withOpenRun(invocation, io, async (ports, request, opened) => {
     try {
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));
       if (early !== undefined) return early;
+      const { call } = invocation;
+      if (EXTENDING_FLAGS.some((flag) => call.flags[flag] !== undefined)) {
+        const { executeExtendedRun } = await import("./extended-run.impl.ts");
+        const start = () => runTraced(ports, request, io);
+        return await executeExtendedRun({ call, ports, request, io, start, ...opened });
+      }
       const running = runTraced(ports, request, io);
       // After the guardian starts, and while etcd answers: reading the kernel's files takes half a millisecond.
       setImmediate(() => ports.describeHost?.(ports.clock.getWallTime()));
@@ -105,7 +125,7 @@ function toNotStarted(cause: StoreError, { locks, identity }: RunRequest): Signa
 export async function withOpenRun<T>(
   { call, overrides, onGrant, startsAgent = false, ...supply }: RunInvocation,
   io: CommandIo,
-  work: (ports: RunPorts, request: RunRequest) => Promise<T>,
+  work: (ports: RunPorts, request: RunRequest, opened: OpenedRun) => Promise<T>,
 ): Promise<T> {
   const launched = findLaunchedRun(io);
   const connection = await (launched?.openConnection(call, supply) ??
@@ -114,13 +134,13 @@ export async function withOpenRun<T>(
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
   const owner = launched?.identity ?? { pid: process.pid, user: readUserName() };
-  const host = { fqdn: facts.fqdn, macros, settings, owner };
+  const host = { fqdn: facts.fqdn, macros, settings, owner, log };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   const ended: EndedRun[] = [];
   const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
   // `import` here and below, since few runs need it.
   const capture =
-    call.flags.capture === undefined
+    call.flags.capture === undefined && !needsTail(call.flags)
       ? undefined
       : (await import("./capture.impl.ts")).createCapture(call, io, connection);
   capture?.connect(ports, request);
@@ -137,7 +157,7 @@ export async function withOpenRun<T>(
       await startAgent(call, io.env, connection);
     });
   try {
-    return await work(ports, request);
+    return await work(ports, request, { connection, capture });
   } finally {
     await capture?.close();
     await archiveRuns(connection, ended);
@@ -145,6 +165,17 @@ export async function withOpenRun<T>(
     log.close?.();
     store.close();
   }
+}
+
+/** What a run has opened besides its ports. */
+export interface OpenedRun {
+  connection: CommandConnection;
+  capture: RunCapture | undefined;
+}
+
+/** Whether hooks get the end of the output while it passes to the caller. */
+function needsTail({ ping, "on-failure": failure, "on-success": success, ...flags }: RunFlags): boolean {
+  return (ping ?? failure ?? success) !== undefined && flags["quiet-success"] !== true;
 }
 
 /** A run as the history of a lock has it. */
@@ -218,6 +249,7 @@ interface RunHost {
   settings: Settings;
   /** The process that was started, and its user. */
   owner: { pid: number; user: string };
+  log: RunPorts["log"];
 }
 
 /**
@@ -236,9 +268,14 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
   }
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
+  if (call.flags["retry-wait"] !== undefined && call.flags.retries === undefined)
+    throw new UsageError(
+      "--retry-wait has an effect only with --retries; add --retries, or leave --retry-wait out",
+    );
   if (call.flags.json && !call.flags["dry-run"])
     throw new UsageError("--json has an effect only with --dry-run; add --dry-run, or leave --json out");
   const { wait } = call.flags;
+  const container = readContainerRun(call, host.log);
   const caller = readTraceContext(env);
   const removed = caller?.state === undefined ? [...REMOVED_VARIABLES, "TRACESTATE"] : REMOVED_VARIABLES;
   return {
@@ -268,19 +305,35 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
     }),
     ...readLimitOptions(call, settings),
     history: settings.history,
-    killLeftovers: settings.killLeftovers,
+    killLeftovers: settings.killLeftovers || container?.rule !== undefined,
     busyExitCode: settings.busyExitCode,
     caller,
     command: {
-      file,
-      args,
+      ...buildArgv(call.command, container),
       env: scrubEnv(env, removed),
       removed,
       ...(call.flags.foreground === true && { isForeground: true }),
+      ...pickDefined({ container }),
       inherited: parseInherited(env[INHERITED_VARIABLE]),
     },
     logReopens: settings.logFile !== undefined,
   };
+}
+
+/** @throws UsageError if the container cannot end with the command */
+function readContainerRun(
+  { flags: { container }, command }: Call<RunFlags>,
+  log: RunPorts["log"],
+): ContainerRun | undefined {
+  const rule: ContainerRule | undefined = container === true ? "warn" : container;
+  const fault = rule && findContainerFault(command);
+  if (fault !== undefined) throw new UsageError(`--container: ${fault}`);
+  return describeContainer(command, rule, (text) => log.warn(text));
+}
+
+function buildArgv(command: readonly string[], container: ContainerRun | undefined) {
+  const [file = "", ...args] = container?.rule === undefined ? command : containCommand(command);
+  return { file, args };
 }
 
 function listLockNames({ flags }: Call<RunFlags>, file: string): readonly string[] {

@@ -4,6 +4,7 @@ import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
+import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
@@ -12,21 +13,18 @@ import {
   CATCHUPS,
   CHAIN_CONDITIONS,
   EVERY_HOST,
-  HOOK_ADDRESS_FORM,
   type Hook,
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
   PLACES,
-  parseHookAddress,
   REMOVAL_CONDITIONS,
-  resemblesHookAddress,
 } from "../../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
+import { parseCommandWords, parseHook } from "./parse-hook.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {
@@ -70,31 +68,6 @@ function parseTag(text: string): string {
   throw new UsageError(`--tag must be a word without spaces and commas; got ${quoteText(text)}`);
 }
 
-/** Parses a hook. @param what  the name of the flag or argument, for the message. @throws UsageError */
-export function parseHook(text: string, what: string): Hook {
-  if (!resemblesHookAddress(text)) return parseCommandWords(text, what);
-  if (parseHookAddress(text) !== undefined) return text;
-  throw new UsageError(`${what} must be a command line, or ${HOOK_ADDRESS_FORM}; got ${quoteText(text)}`);
-}
-
-/**
- * Splits a line into the words of one command, without a shell. Quotes and backslashes mean what they mean in a shell.
- * @throws UsageError if the line needs a shell
- */
-export function parseCommandWords(line: string, what: string): readonly string[] {
-  const read = parseShellCommands(line, new Map());
-  if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
-  const [only, ...more] = read.value;
-  if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
-  const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
-  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(unquoted);
-  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN_VALUE)))
-    throw new UsageError(
-      `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
-    );
-  return only.words;
-}
-
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
 export const DEFINITION_FLAGS = declareFlags({
   "--timezone ZONE": {
@@ -119,6 +92,11 @@ export const DEFINITION_FLAGS = declareFlags({
   },
   "--input TEXT": {
     help: "standard input of the command, which can be empty, instead of the task as JSON",
+  },
+  "--container RULE": {
+    canClear: true,
+    choices: CONTAINER_RULES,
+    help: "end the container of docker run, podman run or nerdctl run with the command; if it is elsewhere: warn, or end the command",
   },
   "--after KEY[,KEY…]": {
     names: "schedule",
