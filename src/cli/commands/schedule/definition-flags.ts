@@ -24,7 +24,7 @@ import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseCommandWords, parseHook } from "./parse-hook.ts";
+import { parseCommandWords, parseHook } from "../run/parse-hook.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {

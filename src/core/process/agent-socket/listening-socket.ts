@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { ConfigError } from "../../base/errors.ts";
 import { createFolder } from "../create-folder.ts";
 
@@ -149,14 +149,24 @@ export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = proces
   throw new ConfigError(`the agent's unit must have one socket; LISTEN_FDS is "${count}"`);
 }
 
-/** How long connections to an inherited socket are refused, ms. Those that wait are accepted at once. */
-const REFUSE_FOR = 100;
+/** How long connections to an inherited socket are refused at least, and after the last one. */
+const REFUSE_TIME_MS = 100;
+/** A flood does not keep the agent from ending. */
+const MAX_REFUSE_ROUNDS = 20;
 
 /** Ends the connections that wait at an inherited socket, for an agent that cannot start. Never rejects. */
 export async function refuseConnections(descriptor: number): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).on("error", () => {}); // why the agent cannot start is reported elsewhere
+  let refused = 0;
+  const server = createServer((socket) => {
+    refused += 1;
+    socket.destroy();
+  }).on("error", () => {}); // why the agent cannot start is reported elsewhere
   server.listen({ fd: descriptor });
-  await setTimeout(REFUSE_FOR);
+  for (let round = 0, before = -1; refused > before && round < MAX_REFUSE_ROUNDS; round += 1) {
+    before = refused;
+    await setTimeout(REFUSE_TIME_MS);
+    await setImmediate(); // connections are accepted between timers and immediates, also if this process was paused
+  }
   server.close();
 }
 

@@ -13,6 +13,7 @@ export const LISTINGS = [
   "groups",
   "drains",
   "schedules",
+  "jobs",
   "workers",
   "history",
   "statistics",
