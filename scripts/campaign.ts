@@ -29,6 +29,7 @@ docs/safety.md. Two negative controls, etcdctl lock and the lock of the npm pack
   --figures FILE  append a line of JSON with the figures of each campaign. Campaigns of the series that are in the file are not
                   repeated: the same command goes on with a series that was interrupted
   --etcd VERSION  version of etcd, such as 3.5.30 (default: as npm test)
+  --containers    the jobs of runs are containers of podman; needs root, podman, runc, and cgroup v2 at /sys/fs/cgroup
   --json          print figures and findings as JSON on standard output
   --keep          keep the folder with the journals even if nothing was found
 
@@ -38,6 +39,7 @@ const { values } = readArguments(HELP, {
   seconds: { type: "string", default: "180" },
   seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
   etcd: { type: "string" },
+  containers: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   keep: { type: "boolean", default: false },
   figures: { type: "string" },
@@ -58,6 +60,7 @@ async function main(seconds: number, seed: number): Promise<void> {
   const { facts, folder, close } = await playCampaign({
     seconds,
     seed,
+    hasContainers: values.containers,
     signal: interrupted.signal,
     reportProgress: ({ phase, runs, faults, changes }) => {
       const elapsed = ((performance.now() - started) / 1_000).toFixed(0);
@@ -108,6 +111,7 @@ async function playOther(seconds: number, seed: number): Promise<CampaignReport 
   for (const name of ["etcd", "figures"] as const)
     if (values[name] !== undefined) words.push(`--${name}`, values[name]);
   if (values.keep) words.push("--keep");
+  if (values.containers) words.push("--containers");
   const child = spawn(process.execPath, [import.meta.filename, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });

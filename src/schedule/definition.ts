@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { WallTime } from "../core/base/clock.ts";
+import { CONTAINER_RULES, findContainerFault } from "../core/base/container.ts";
 import { ConfigError, SignalboxError } from "../core/base/errors.ts";
 import type { JsonSchema } from "../core/base/json-schema.ts";
 import { isCount, isJsonObject } from "../core/base/parse-json.ts";
@@ -7,7 +8,6 @@ import { applySchema, refuseFault } from "../core/base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../core/base/text.ts";
 import { findConditionFault } from "../core/fleet/conditions.ts";
 import { isBlackoutText, parseBlackout } from "./calendar/blackout.ts";
-import { CONTAINER_RULES, findContainerFault } from "../core/process/guarded-command/container.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/offsets.ts";
 import {

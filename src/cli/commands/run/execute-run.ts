@@ -1,6 +1,13 @@
 import { constants } from "node:os";
 import { basename } from "node:path";
 import type { WallTime } from "../../../core/base/clock.ts";
+import {
+  type ContainerRule,
+  type ContainerRun,
+  containCommand,
+  describeContainer,
+  findContainerFault,
+} from "../../../core/base/container.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
 import { pickDefined } from "../../../core/base/pick-defined.ts";
@@ -17,13 +24,6 @@ import { parseLeases } from "../../../core/fleet/lease-spec.ts";
 import { createMacros, type Macros } from "../../../core/fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../../core/fleet/resources.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../../core/process/guarded-command/command.ts";
-import {
-  type ContainerRule,
-  type ContainerRun,
-  containCommand,
-  describeContainer,
-  findContainerFault,
-} from "../../../core/process/guarded-command/container.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
 import { createSpanSender } from "../../../core/process/span-sender.ts";
 import type { PastRun } from "../../../core/protocol/history.ts";

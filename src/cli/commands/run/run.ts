@@ -1,8 +1,8 @@
+import { CONTAINER_RULES } from "../../../core/base/container.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { formatSize, parseSize } from "../../../core/base/size.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
-import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,

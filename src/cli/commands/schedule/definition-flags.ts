@@ -1,10 +1,10 @@
+import { CONTAINER_RULES } from "../../../core/base/container.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
-import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { isBlackoutText, parseBlackout } from "../../../schedule/calendar/blackout.ts";
 import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";

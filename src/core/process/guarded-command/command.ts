@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import type { MonotonicTime } from "../../base/clock.ts";
-import type { ContainerRun } from "./container.ts";
+import type { ContainerRun } from "../../base/container.ts";
 
 /**
  * The command port: runs a command that cannot outlive its deadlines, whatever happens to this process. The real

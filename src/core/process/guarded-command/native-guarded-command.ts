@@ -10,12 +10,12 @@ import {
   subtractTime,
   toBootNanos,
 } from "../../base/clock.ts";
+import { type ContainerRun, describeMissingContainer } from "../../base/container.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { findCommandHint } from "../../base/shell.ts";
 import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
-import { type ContainerRun, describeMissingContainer } from "./container.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { killOrphans } from "./orphans.ts";
 import {

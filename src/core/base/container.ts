@@ -1,6 +1,5 @@
-import { basename } from "node:path";
-import { quotePosixWord } from "../../base/shell.ts";
-import { quoteText } from "../../base/text.ts";
+import { quotePosixWord } from "./shell.ts";
+import { quoteText } from "./text.ts";
 
 /** What happens if no process of the container appears in the command's cgroup: a warning, or the end of the command. */
 export const CONTAINER_RULES = ["warn", "end"] as const;
@@ -51,7 +50,7 @@ export function describeContainer(
 }
 
 function parseContainerLine([file = "", ...args]: readonly string[]): ContainerLine | undefined {
-  const client = basename(file);
+  const client = file.slice(file.lastIndexOf("/") + 1);
   const at = Object.hasOwn(CLIENTS, client) ? args.indexOf("run") : -1;
   const leading = args.slice(0, at);
   const isCommand = leading.every(

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { splitWords } from "../../../../fixtures/cluster/test-jobs.ts";
-import {
-  containCommand,
-  describeContainer,
-  findContainerFault,
-} from "../../../../src/core/process/guarded-command/container.ts";
+import { splitWords } from "../../../fixtures/cluster/test-jobs.ts";
+import { containCommand, describeContainer, findContainerFault } from "../../../src/core/base/container.ts";
 
 const isContainer = (line: string) => describeContainer(splitWords(line), "warn", () => {}) !== undefined;
 const findFault = (line: string) => findContainerFault(splitWords(line));
