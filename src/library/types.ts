@@ -100,6 +100,12 @@ export interface ScheduleFields {
   folder?: string;
   /** Standard input of the command, instead of the task as JSON. */
   input?: string;
+  /** Name of the user who runs the command. Default: the worker's. */
+  runAs?: string;
+  /** Variables of the command with the names of secrets in the worker's file, whose values they get. */
+  secrets?: Readonly<Record<string, string>>;
+  /** The same with files: the variables get their paths. */
+  secretFiles?: Readonly<Record<string, string>>;
   /** An address, or a command as argv, for each event. Whoever runs the task calls it; commands only if it may: `hookCommands`. */
   hooks?: Readonly<Partial<Record<HookName, string | readonly string[]>>>;
   /** A text about the schedule, for its readers. */

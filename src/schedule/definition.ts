@@ -15,6 +15,8 @@ import {
   HOOK_NAMES,
   type Hook,
   type HookName,
+  isSecretName,
+  isUserName,
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
@@ -108,6 +110,12 @@ const DEFINITION = v.object({
   ),
   /** Standard input of the command, instead of the task as JSON. */
   input: createTextField("input"),
+  /** Name of the user who runs the command. Default: that of the worker. Without it, a worker without such a user starts nothing. */
+  runAs: v.exactOptional(createField("runAs", isUserName, "is not the name of a user", { type: "string" })),
+  /** Variables of the command whose values are secrets, with the names of these in the worker's file. */
+  secrets: createSecretsField("secrets"),
+  /** Variables that name files, each with the value of a secret. */
+  secretFiles: createSecretsField("secretFiles"),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
   after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXT_LIST)),
   /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
@@ -259,7 +267,8 @@ export function locateDefinitionFault(
 
 /** The fields are about a command of the schedule's own: a handler has what its worker's file says. */
 function findCommandFault(definition: Definition): { what: string; path: readonly string[] } | undefined {
-  const field = (["folder", "input"] as const).find((name) => definition[name] !== undefined);
+  const fields = ["folder", "input", "runAs", "secrets", "secretFiles"] as const;
+  const field = fields.find((name) => definition[name] !== undefined);
   if (field === undefined || definition.command !== undefined) return undefined;
   return { what: `${field} is about the command of a schedule, and this one has none`, path: [field] };
 }
@@ -380,6 +389,15 @@ function createCalendarsField(name: string) {
   return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars", TEXT_LIST));
 }
 
+function createSecretsField(name: string) {
+  return v.exactOptional(
+    createField(name, isSecrets, "is not an object of variables with names of secrets", {
+      type: "object",
+      additionalProperties: { type: "string" },
+    }),
+  );
+}
+
 function createDurationField(name: string) {
   DURATION_FIELDS.add(name);
   const schema = { type: ["string", "integer"], minimum: 0 };
@@ -439,6 +457,11 @@ function isArgv(value: unknown): value is readonly string[] {
 
 function isFolder(value: unknown): value is string {
   return isText(value) && /^(?:\/|~(?:\/|$))/.test(value) && !value.includes("\0");
+}
+
+function isSecrets(value: unknown): value is Readonly<Record<string, string>> {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).every(([name, secret]) => /^[A-Za-z_]\w*$/.test(name) && isSecretName(secret));
 }
 
 function isEnv(value: unknown): value is Readonly<Record<string, string>> {
