@@ -282,6 +282,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createNumberColumn("dead", 3, ({ due }) => due?.dead, { tones: ["problem", "problem"] }),
     createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
     createNumberColumn("open", 6, ({ due }) => due?.open.length || undefined),
+    createTextColumn("user", 6, ({ definition }) => definition?.runAs),
     createTextColumn("group", 6, ({ definition }) => definition?.group),
     createTextColumn("place", 6, ({ definition }) => definition?.place),
     createTextColumn("if", 6, ({ definition }) => definition?.if?.join(" and ")),

@@ -71,7 +71,7 @@ describe.skipIf(!canBecomeUsers())("a command of another user", () => {
   });
 
   test("cannot signal or trace guardian and worker, nor read their memory, environment and descriptors", async () => {
-    const script = `
+    const script = `exec 2>&1
       guardian=$PPID; outer=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status)
       for pid in $guardian $outer ${process.pid}; do
         kill -STOP $pid && echo signalled; kill -KILL $pid && echo killed
@@ -90,7 +90,7 @@ describe.skipIf(!canBecomeUsers())("a command of another user", () => {
     const { tail } = await runScript("cat /dev/stdin > /dev/stdout; echo two > /dev/stderr", {
       input: "one\n",
     });
-    expect(tail).toBe("one\ntwo");
+    expect(tail.split("\n").sort()).toEqual(["one", "two"]);
   });
 
   test("gives root no library and no shell code", async () => {
@@ -165,13 +165,13 @@ describe.skipIf(!canBecomeUsers())("a command of another user", () => {
     const tls = writeTestFile("tls", "line-one-of-tls\nline-two-of-tls\n");
     for (const path of [db, tls]) chmodSync(path, 0o600);
     const secrets = { db: { file: db, prefix: "" }, tls: { file: tls, prefix: "" } };
-    const script = `
-      [ "$PASSWORD" = hunter2-of-db ] && [ "$(cat $KEY)" = "$(printf 'line-one-of-tls\\nline-two-of-tls')" ] && echo same
+    const script = `exec 2>&1
+      case $PASSWORD in hunter?-of-db) echo value; esac; [ "$(cat $KEY)" = "$(printf 'line-one-of-tls\\nline-two-of-tls')" ] && echo same
       stat -c '%U %a' $KEY; ls $(dirname $KEY) && echo listed; (: > $KEY) && echo changed
       cat /proc/$PPID/cmdline | tr '\\0' ' '; cat $KEY; echo "$PASSWORD"; ps -ef | grep -c "[h]unter2"`;
     const given = { file: { ...FILE, secrets }, secrets: { PASSWORD: "db" }, secretFiles: { KEY: "tls" } };
     const { tail, lines } = await runScript(script, given);
-    expect(tail).toMatch(/^same\ndaemon 400\n/m);
+    expect(tail).toMatch(/^value\nsame\ndaemon 400\n/m);
     expect(tail).not.toMatch(/listed|changed/);
     expect(tail).toMatch(/\*\*\*\n\*\*\*\n\*\*\*\n0$/);
     expect(`${tail}${lines.join("\n")}`).not.toMatch(/hunter2|of-tls/);
