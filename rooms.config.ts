@@ -182,6 +182,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "observe/runner-liveness.ts",
       ],
       "what operators and programs change, with its audit record": [
+        "operate/apply-in-parts.ts",
         "operate/calendar-changes.ts",
         "operate/drain.ts",
         "operate/import-schedules.ts",
@@ -330,7 +331,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/runs.ts",
         "views/schedules.ts",
         "views/sort.ts",
+        "views/timeline-drawing.ts",
         "views/view.ts",
+        "views/what-if.ts",
       ],
       "a run, which front ends make of their own words": [
         "commands/run/execute-run.ts",

@@ -44,11 +44,12 @@ export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
   );
 }
 
-/** Writes locks, each with a holder and waiters. */
-export async function fillLocks(store: Store, locks: number): Promise<void> {
-  await store.grant(LOCK_SESSION, 3_600);
+/** Writes locks, each with a holder and waiters. @param from  the number of locks that are there */
+export async function fillLocks(store: Store, locks: number, from = 0): Promise<void> {
+  if (from === 0) await store.grant(LOCK_SESSION, 3_600);
+  else await store.renew(LOCK_SESSION);
   const puts = (function* () {
-    for (let lock = 0; lock < locks; lock += 1)
+    for (let lock = from; lock < locks; lock += 1)
       for (let place = 0; place <= WAITERS; place += 1) yield createTicket(lock, place);
   })();
   const fillBatches = async () => {

@@ -23,7 +23,7 @@ const IDLE = 10_000;
 type Work = Pick<Definition, "command" | "type">;
 
 /** What the schedules run that are due: a command, as with `signalbox worker`, or a function of a program. */
-const COMMAND: Work = { command: ["./report.sh"] };
+export const COMMAND: Work = { command: ["./report.sh"] };
 const FUNCTION: Work = { type: "report" };
 
 /**
@@ -36,17 +36,22 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   await fillSchedules(cluster.store, all, undefined, COMMAND);
   const script = await bundleWorker(cluster.folder);
   const first = await measureFirstWorker(script, cluster);
-  await withWorkers(script, cluster, async (workers) => {
+  await withWorkers(script, cluster, WORKERS, async (workers) => {
     const joined = await Promise.all(workers.map((worker) => worker.joined));
     const idle = await measureTraffic(cluster, IDLE);
     const bursts = await measureBursts(cluster, workers, burst, COMMAND);
     printFigures({ all, burst, first, joined, idle, bursts, workers });
   });
-  await withWorkers(await bundleWorker(cluster.folder, "library-worker"), cluster, async (workers) => {
-    await Promise.all(workers.map((worker) => worker.joined));
-    const bursts = await measureBursts(cluster, workers, burst, FUNCTION);
-    printBursts(`The same, for ${WORKERS} programs with a Worker of the library`, bursts);
-  });
+  await withWorkers(
+    await bundleWorker(cluster.folder, "library-worker"),
+    cluster,
+    WORKERS,
+    async (workers) => {
+      await Promise.all(workers.map((worker) => worker.joined));
+      const bursts = await measureBursts(cluster, workers, burst, FUNCTION);
+      printBursts(`The same, for ${WORKERS} programs with a Worker of the library`, bursts);
+    },
+  );
   printNote("In the first burst after their start, the workers run code that V8 has not optimized yet.");
   printNote(
     "The tasks do nothing. The workers, etcd and the benchmark share the processors of this machine.",
@@ -54,13 +59,14 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
 }
 
 /** Starts the workers, and stops them when `measure` has ended. */
-async function withWorkers(
+export async function withWorkers(
   script: string,
   cluster: BenchCluster,
+  count: number,
   measure: (workers: WatchedWorker[]) => Promise<void>,
 ): Promise<void> {
   const words = [cluster.etcd.clientUrl, PREFIX];
-  const workers = Array.from({ length: WORKERS }, () => new WatchedWorker(script, words));
+  const workers = Array.from({ length: count }, () => new WatchedWorker(script, words));
   try {
     await measure(workers);
   } finally {
@@ -89,7 +95,7 @@ interface Burst {
 }
 
 /** Makes schedules due at one instant, and waits until all are started and their results stored. */
-async function measureBurst(
+export async function measureBurst(
   cluster: BenchCluster,
   workers: readonly WatchedWorker[],
   burst: number,
@@ -124,7 +130,7 @@ function readTimes(cluster: BenchCluster, workers: readonly WatchedWorker[]) {
 }
 
 /** Measures the start of a worker while no other one is there. */
-async function measureFirstWorker(script: string, cluster: BenchCluster): Promise<JoinedMessage> {
+export async function measureFirstWorker(script: string, cluster: BenchCluster): Promise<JoinedMessage> {
   const worker = new WatchedWorker(script, [cluster.etcd.clientUrl, PREFIX]);
   try {
     return await worker.joined;
@@ -208,7 +214,7 @@ async function readBytes(url: string): Promise<{ sent: number; received: number 
 }
 
 /** @param due  when all are due, ms since the epoch; undefined: in half a year */
-async function fillSchedules(
+export async function fillSchedules(
   store: Store,
   count: number,
   due: number | undefined,

@@ -37,7 +37,6 @@ export class Agent {
     this.#lastServed = context.clock.now();
   }
 
-  /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
     const { clock } = this.#context;
     if (this.#isTried || call.request.state !== "new") return this.#serve(call);

@@ -67,7 +67,6 @@ export class SharedSession implements SessionOwner {
     session.keepAlive(this);
   }
 
-  /** Adds a run. */
   addShare(run: string): ClaimShare {
     const share = new ClaimShare(this, run);
     this.#shares.add(share);

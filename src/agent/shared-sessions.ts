@@ -71,7 +71,6 @@ export class SharedSessions implements SessionSource {
     }
   }
 
-  /** Lists the sessions that are renewed. */
   listLive(): SharedSession[] {
     return [...this.#renewed.keys()];
   }

@@ -11,7 +11,6 @@ import type { LineTranslator, ToolContext, TranslatedRun } from "./front-end.ts"
 import { translateSwitchman } from "./switchman/options.ts";
 import { translateZooLocked } from "./zoo-locked/options.ts";
 
-/** A tool with options. */
 interface LockTool extends OptionSyntax {
   /** Options that signalbox cannot replace, each with the reason. */
   refuses?: Readonly<Record<string, string>>;

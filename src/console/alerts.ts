@@ -62,7 +62,6 @@ export class Alerts {
   }
 }
 
-/** The state of a watched row. */
 interface WatchedState {
   /** One clean line, such as `lock orders: held`. */
   text: string;
@@ -70,7 +69,6 @@ interface WatchedState {
   mark: string;
 }
 
-/** Maximum columns of a notification. */
 const MAX_NOTIFICATION_COLUMNS = 100;
 
 /** Describes a watched row as its detail does. */

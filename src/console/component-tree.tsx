@@ -104,7 +104,6 @@ export class ComponentTree {
   }
 }
 
-/** Renders components to lines. */
 export function renderLines(content: ReactNode, app: ConsoleApp): string[] {
   const { width: columns, height } = app.getScreenSize();
   setColourDepth(app.theme);

@@ -66,7 +66,7 @@ interface ConsolePorts {
   first?: OpenedContext;
   /** Whether the background of the terminal is light; undefined if it is not known. */
   getIsLight?(): boolean | undefined;
-  /** Called once, when everything has been read for the first time. */
+  /** Called once, when something has been read for the first time. */
   onFirstRead?(): void;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
@@ -78,7 +78,6 @@ interface ConsolePorts {
    * @param name  undefined: the context with which the console was started
    */
   switchContext(name: string | undefined): void;
-  /** Runs an action by its id. */
   act(app: ConsoleApp, id: string): void;
   /** Discards the knowledge of the screen, because another program may have written to it. */
   redraw(): void;
@@ -129,6 +128,7 @@ export class ConsoleApp {
   /** Number of lost changes that were logged. */
   #lostChanges = 0;
   #isFirstReadDone = false;
+  #refreshedFor = Number.NaN;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts) {
@@ -159,7 +159,7 @@ export class ConsoleApp {
       getSnapshot,
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
-    this.#detailCache = new DetailCache(context, notifyChange);
+    this.#detailCache = new DetailCache(context, notifyChange, ports.getIsQuiet);
     this.#historyReader = new HistoryReader(context, notifyChange);
     this.etcd = new EtcdReader(context, notifyChange);
     if (context.settings.hyperlinks && canShowLinks(io.env))
@@ -223,6 +223,14 @@ export class ConsoleApp {
     if (this.liveView.past !== undefined) return this.getWallTime();
     const step = this.ports.getIsQuiet() ? AGE_STEPS_MS.quiet : AGE_STEPS_MS.active;
     return Math.floor(this.getWallTime() / step) * step;
+  }
+
+  /** Whether a frame would be that of the last refresh: nobody types, all is well, and no displayed age has grown. */
+  get isStill(): boolean {
+    const { toast, watched } = this.state;
+    const isAtRest = this.ports.getIsQuiet() && isLive(this.liveView.connection);
+    const isIdle = this.overlays.top === undefined && this.jobs.running.length === 0;
+    return isAtRest && isIdle && !toast && watched.length === 0 && this.#refreshedFor === this.getShownTime();
   }
 
   getScreenSize(): Size {
@@ -345,7 +353,6 @@ export class ConsoleApp {
     );
   }
 
-  /** Runs an action by its id. */
   act(id: string): void {
     this.ports.act(this, id);
   }
@@ -422,6 +429,7 @@ export class ConsoleApp {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
+    this.#refreshedFor = this.getShownTime();
     const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
     this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
@@ -470,7 +478,7 @@ export class ConsoleApp {
     this.#logLostChanges();
     this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
-    if (this.#isFirstReadDone || !this.#live.hasRead) return;
+    if (this.#isFirstReadDone || (this.#live.progress === undefined && !this.#live.hasRead)) return;
     this.#isFirstReadDone = true;
     this.ports.onFirstRead?.();
   }

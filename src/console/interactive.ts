@@ -21,7 +21,7 @@ import {
 import { TtyWriter } from "./terminal/tty-writer.ts";
 import { dependsOnBackground } from "./theme/theme.ts";
 
-/** Interval for repainting, ms, because displayed ages grow. */
+/** Interval for repainting, ms, because displayed ages grow. @see ConsoleApp.isStill */
 const REPAINT_INTERVAL_MS = 1_000;
 /**
  * How long the first frame waits for data, ms. A frame without data takes as long to build, and would be replaced at
@@ -161,7 +161,9 @@ export class InteractiveConsole {
     process.prependListener("exit", leave);
     process.prependListener("uncaughtException", leave);
     process.prependListener("unhandledRejection", leave);
-    const tick = setInterval(() => this.#repaint(), REPAINT_INTERVAL_MS);
+    const tick = setInterval(() => {
+      if (!this.#app.isStill) this.#repaint();
+    }, REPAINT_INTERVAL_MS);
     const patience = setTimeout(() => this.#releasePaint(), FIRST_DATA);
     this.#context.signal.addEventListener("abort", () => this.#ended.reject(this.#context.signal.reason));
     try {

@@ -84,7 +84,6 @@ export class LibraryConnection {
   readonly measure: MacroLookup;
   readonly user: string;
   readonly ports: ClaimPorts & OperatorPorts & SchedulePorts;
-  /** Reads the clocks of etcd's members. */
   readonly readMemberClocks: ReadMemberClocks;
   /** Which hooks of schedules its workers and sources of tasks call. */
   readonly hookPermission: HookPermission;

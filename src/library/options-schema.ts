@@ -17,7 +17,6 @@ const TTL = v.pipe(v.unknown(), parseWith(parseTtlOption));
 /** An `Instant` in ms since the epoch. */
 export const INSTANT = v.pipe(v.unknown(), parseWith(parseInstantOption));
 
-/** A flag. */
 export const FLAG = v.boolean(quoteOption("is neither true nor false"));
 
 /** Whether to wait, or how long, in ms. */
@@ -105,7 +104,6 @@ function formatOptionValue(given: unknown): string {
   return isText(given) ? quoteText(given) : clean(String(given), 60);
 }
 
-/** Options for the times of a session. */
 export const SESSION_OPTIONS = { ttl: v.optional(TTL), terminationTimeout: v.optional(DURATION) };
 
 /** The times of a session, in the units that the inner modules expect. */

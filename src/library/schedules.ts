@@ -9,8 +9,8 @@ import { type Definition, getScheduleType, isPaused } from "../schedule/definiti
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { isTexts, toJsonData } from "../schedule/json-fields.ts";
 import { parsePlan } from "../schedule/plan.ts";
-import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import { applyInParts } from "../site/operate/apply-in-parts.ts";
 import { formatCalendarChange } from "../site/operate/calendar-changes.ts";
 import { buildImportMutation } from "../site/operate/import-schedules.ts";
 import { formatOperator } from "../site/operate/operator-action.ts";
@@ -20,6 +20,7 @@ import {
   type ScheduleMutation,
 } from "../site/operate/schedule-mutation.ts";
 import {
+  buildAddManyMutation,
   buildAddMutation,
   buildBackfillCancellation,
   buildBackfillMutation,
@@ -31,6 +32,8 @@ import {
   buildSetMutation,
   buildTriggerMutation,
   checkFires,
+  mapSchedules,
+  type ScheduleAddition,
 } from "../site/operate/schedule-mutations.ts";
 import { applySite, isEmptyPlan, planSite } from "../site/operate/site.ts";
 import {
@@ -129,8 +132,7 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
     const result = await change(id, build);
     const changed = result.kind === "done" && result.changes.find(({ before }) => before.id === id);
     if (!changed) return await get(id); // nothing changed
-    const { definition = changed.before.definition, due = changed.before.due } = changed;
-    return toSchedule({ ...changed.before, ...pickDefined({ definition, due }) }, ports.clock.getWallTime());
+    return toChangedSchedule(changed, ports.clock.getWallTime());
   };
 
   return {
@@ -142,6 +144,20 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
       return await changeAndGet(id, () => buildAddMutation(id, definition, first));
     },
 
+    async addMany(added) {
+      const additions = mapSchedules(toScheduleMap("addMany", added), (schedule) =>
+        buildDefinition("addMany", schedule),
+      );
+      const ids = [...additions.keys()];
+      const result = await applyAndRecord(ids, () => applyInParts(ports, buildAddManyMutation(additions)));
+      const changes = result.kind === "done" ? result.changes : [];
+      const byId = new Map(changes.map((one) => [one.before.id, one]));
+      return ids.flatMap((id) => {
+        const change = byId.get(id);
+        return change ? toChangedSchedule(change, ports.clock.getWallTime()) : [];
+      });
+    },
+
     async set(id, schedule) {
       const { definition, first } = buildDefinition("set", schedule);
       return await changeAndGet(id, () => buildSetMutation(id, definition, first));
@@ -149,7 +165,7 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
 
     async sync(declared, options) {
       const mutation = buildSyncMutation(declared, options);
-      const result = await callOpen(() => applyMutation(ports, mutation));
+      const result = await callOpen(() => applyInParts(ports, mutation));
       const changes = result.kind === "done" ? result.changes : [];
       for (const { before } of changes) recordChange(before.id);
       return toSyncResult(changes);
@@ -228,6 +244,12 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
   };
 }
 
+/** Converts a schedule as it was written. @param now  wall clock, ms */
+function toChangedSchedule({ before, ...after }: PlannedChange, now: number): Schedule {
+  const { definition = before.definition, due = before.due } = after;
+  return toSchedule({ ...before, ...pickDefined({ definition, due }) }, now);
+}
+
 /** Converts a stored schedule. An unreadable definition gives empty fields. @param now  wall clock, ms */
 function toSchedule(stored: StoredSchedule, now: number): Schedule {
   const { id, definition } = stored;
@@ -267,7 +289,7 @@ function parseTimes(times: readonly Instant[] | undefined): readonly (number | "
 }
 
 /** Converts outcomes, newest first. */
-function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
+export function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
   const sorted = outcomes.toSorted((a, b) => b.endedAt - a.endedAt);
   return sorted.map(({ scheduled, startedAt, endedAt, ...rest }) => ({
     ...rest,
@@ -288,24 +310,29 @@ function buildSyncMutation(
   options: SyncOptions,
 ): ScheduleMutation {
   const { source, prune } = parseOptions("sync", options, SYNC_OPTIONS);
-  if (!isJsonObject(declared))
-    throw new ConfigError("sync: the schedules must be an object with the fields of each schedule by its id");
-  const built = Object.entries(declared).map(([id, schedule]) => {
-    const { definition, first } = buildDefinition(`schedule ${quoteText(id)}`, schedule);
-    return { id, definition: { ...definition, source }, first };
-  });
+  const built = mapSchedules(toScheduleMap("sync", declared), (schedule, id) =>
+    buildDefinition(`schedule ${quoteText(id)}`, schedule),
+  );
   const mutation = buildImportMutation({
     target: `schedules of ${quoteText(source)}`,
     source,
     prunes: prune,
-    definitions: new Map(built.map(({ id, definition }) => [id, definition])),
-    firsts: new Map(built.map(({ id, first }) => [id, first])),
+    definitions: new Map(Array.from(built, ([id, { definition }]) => [id, { ...definition, source }])),
+    firsts: new Map(Array.from(built, ([id, { first }]) => [id, first])),
     remedy: "Use another id, or the source that it belongs to",
   });
   return {
     ...mutation,
     decide: (stored, now) => mutation.decide(stored, now).filter((change) => isWanted(change, now)),
   };
+}
+
+/** @param call  for the message @throws ConfigError */
+function toScheduleMap(call: string, schedules: Readonly<Record<string, NewSchedule>>) {
+  if (isJsonObject(schedules)) return new Map(Object.entries(schedules));
+  throw new ConfigError(
+    `${call}: the schedules must be an object with the fields of each schedule by its id`,
+  );
 }
 
 /**
@@ -462,13 +489,7 @@ const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INS
  * @param call  the function that was called, for messages
  * @throws ConfigError, CronError, NotSupportedError
  */
-export function buildDefinition(
-  call: string,
-  schedule: NewSchedule,
-): {
-  definition: Definition;
-  first: FirstOccurrenceOptions;
-} {
+export function buildDefinition(call: string, schedule: NewSchedule): ScheduleAddition {
   const { start, at, ...fields } = pickDefined(parseOptions(call, schedule, NEW_SCHEDULE));
   const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...fields } as Definition;
   return { definition, first: pickDefined({ start, at }) };

@@ -146,7 +146,6 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
 
 const MAX_RUNS = 1_000;
 
-/** Options of `runDue`. */
 const RUN_OPTIONS = {
   ...HANDLER_OPTIONS,
   most: v.optional(v.custom<number>(isCount, quoteOption("is not a whole number of 0 or more")), MAX_RUNS),

@@ -188,7 +188,7 @@ export interface TaskFacts<D = unknown> {
   /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
   readonly trace?: Readonly<Record<string, string>>;
   /**
-   * Aborted when the task is lost, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
+   * Aborted when the task is lost, canceled, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
    * worker was closed.
    */
   readonly signal: AbortSignal;
@@ -271,13 +271,21 @@ export interface Schedules {
   /** Adds a schedule. @throws AlreadyExistsError, UsageError for a schedule that would never fire, ConfigError, CronError, NotSupportedError for `data` */
   add(id: string, schedule: NewSchedule): Promise<Schedule>;
   /**
+   * Adds many schedules, in as few transactions as etcd accepts: one for about 1,800. Nothing is added if one of them is refused when
+   * the call begins. If another program adds one of them meanwhile, or etcd fails, some may be added, each of them whole.
+   * @param schedules  the fields of each schedule, by id
+   * @returns the schedules, in the same order
+   * @throws the errors of `add`, with a message that names all schedules that are refused
+   */
+  addMany(schedules: Readonly<Record<string, NewSchedule>>): Promise<Schedule[]>;
+  /**
    * Adds a schedule, or replaces all its fields if it exists. It then keeps its state and its pause, and the time of its next
    * occurrence unless the fields change it; `start` and `at` matter only when it is added. Nothing is written if nothing changes.
    * @throws UsageError for a schedule that would never fire, ConfigError, CronError, NotSupportedError for `data`
    */
   set(id: string, schedule: NewSchedule): Promise<Schedule>;
   /**
-   * Makes the schedules of a program match a declaration, in one transaction: adds what is missing, changes what differs, and
+   * Makes the schedules of a program match a declaration, in as few transactions as etcd accepts: adds what is missing, changes what differs, and
    * deletes what the program declared before and does not declare any more. A pause stays. Schedules of others are never changed.
    * `start` and `at` matter only for schedules that are added. A schedule with `removeAfter` whose last time has passed is not added.
    * @param declared  the fields of each schedule, by id
@@ -576,7 +584,7 @@ export interface JobOptions {
   delay?: Duration;
   /** A worker starts what has a higher priority first, of all that is due: -100 to 100. Default: 0. */
   priority?: number;
-  /** How often a job that failed is started again before it becomes a dead letter. Default: 0. */
+  /** How often a job that failed is started again before it becomes a dead letter. Default: 3. */
   retries?: number;
   /** Pause before the first retry; doubled for each further one, up to an hour. Default: 30 s. */
   backoff?: Duration;
@@ -627,20 +635,36 @@ export interface JobReceipt {
   done<R = unknown>(options?: WatchOptions): Promise<R>;
 }
 
-/** A job that is not done. */
+/** A job that is not done, or whose outcome is kept. */
 export interface Job {
   /** Id of the schedule that stands for the job. */
   readonly id: string;
   /** The type that selects the handler. */
   readonly type: string;
-  /** Data for the handler. */
+  /** Data for the handler; undefined when it was removed. */
   readonly data: unknown;
-  /** What it waits for. */
+  /** What it waits for, or how it has ended. */
   readonly state: JobState;
-  /** When it may start, also again; undefined while it runs, and if it was given up. */
+  /** When it may start, also again; undefined while it runs, and when it has ended. */
   readonly runTime: Date | undefined;
   /** Number of failures since it was added. */
   readonly failures: number;
+  /** What its handler has told with `task.progress`, while it runs. */
+  readonly progress: string | undefined;
+}
+
+/** A job with its attempts. */
+export interface JobDetails extends Job {
+  /** The outcome of each of its starts, newest first: error, code and time. At most twenty; the last ones have the stack. */
+  readonly attempts: readonly RunOutcome[];
+}
+
+/** When a job is to run. */
+export interface JobMove {
+  /** When it may start. Default: at once. */
+  at?: Instant;
+  /** How long it waits before it may start, instead of `at`. */
+  delay?: Duration;
 }
 
 /** Which jobs are listed. */
@@ -681,12 +705,32 @@ export interface JobQueue<T extends object = Record<string, unknown>> {
    */
   done<R = unknown>(id: string, options?: WatchOptions): Promise<R>;
   /**
-   * Reads the jobs that are not done. It reads all schedules of the prefix.
+   * Reads one job, also after its end, as long as its outcome is kept (`keepResult`).
+   * @param id  its type, a dot and its key: the id in its receipt
+   * @throws NotFoundError
+   */
+  get(id: string): Promise<JobDetails>;
+  /**
+   * Cancels a job. If it waits, it is removed. If it runs, the `signal` of its task is aborted, and it is removed when its handler has
+   * ended; it has succeeded if the handler returns a result all the same. It is not started again. Its outcome, and the audit, say
+   * who has canceled it, and why. `done()` rejects with a JobFailedError.
+   * @returns false if there is nothing to cancel: it was given up, or canceled before
+   * @throws NotFoundError if it has ended, or there was none
+   */
+  cancel(id: string, options?: { reason?: string }): Promise<boolean>;
+  /**
+   * Runs a job at another time: one that is delayed, waits, or waits for a retry.
+   * @throws NotFoundError; UsageError if it does not wait for a start
+   */
+  move(id: string, options?: JobMove): Promise<void>;
+  /**
+   * Reads the jobs that are not done, and those whose outcome is kept (`keepResult`). It reads all schedules of the prefix, and the ids
+   * of their outcomes.
    * @returns the jobs, ordered by id
    * @throws ConfigError, UnreachableError, PermissionError, ClosedError
    */
   list(filter?: JobFilter): Promise<Job[]>;
-  /** Counts the jobs that are not done, by their state. It reads as much as `list`. */
+  /** Counts the jobs by their state. It reads as much as `list`. */
   count(filter?: Pick<JobFilter, "type">): Promise<Record<JobState, number>>;
 }
 

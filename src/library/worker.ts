@@ -21,7 +21,6 @@ import { createHandlerRegistry, HANDLER_OPTIONS } from "./worker-handlers.ts";
 
 type Listener = (event: never) => void;
 
-/** The listeners of one worker. */
 class WorkerListeners {
   readonly #listeners = new Map<keyof WorkerEvents, Set<Listener>>();
 

@@ -45,8 +45,20 @@ export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] a
  */
 export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
 
-export const JOB_STATES = ["delayed", "waiting", "running", "retrying", "paused", "dead"] as const;
-/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
+export const JOB_STATES = [
+  "delayed",
+  "waiting",
+  "running",
+  "retrying",
+  "paused",
+  "dead",
+  "succeeded",
+  "canceled",
+] as const;
+/**
+ * What a job waits for, or how it has ended. `paused`: an operator has paused it. `dead`: it was given up after its retries. `succeeded`
+ * and `canceled`: it was removed, and its outcome is kept.
+ */
 export type JobState = (typeof JOB_STATES)[number];
 
 /** Priorities are whole numbers from minus this to this. */
@@ -114,6 +126,9 @@ export const SCHEDULE_DEFAULTS = {
   /** Default deadline of `catchup: none`. */
   missedAfter: 60_000,
 } as const;
+
+/** How often a job is started again after a failure, unless its caller says so. */
+export const JOB_RETRIES = 3;
 
 /** Services whose messages signalbox can write. `FORMAT+URL` is the address of one. */
 const HOOK_FORMATS = ["slack", "teams", "ntfy", "pagerduty"] as const;

@@ -50,7 +50,6 @@ type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
 const TEXT_LIST: JsonSchema = { type: "array", items: { type: "string" } };
 const TEXT_OR_TEXTS: JsonSchema = { type: ["string", "array"], items: { type: "string" } };
 
-/** The schemas of the fields, for editors. */
 const FIELD_SCHEMAS: Record<string, JsonSchema> = {};
 
 /** The fields that are durations in ms. */

@@ -1,14 +1,15 @@
 import type { Millis } from "../core/base/clock.ts";
-import { formatDuration, parseDuration } from "../core/base/duration.ts";
+import { parseDuration } from "../core/base/duration.ts";
 import { type ParseResult, quoteText } from "../core/base/text.ts";
 
 /** How long a run should take, ms. A missing bound limits nothing. */
-interface Expectation {
+export interface Expectation {
   least?: number;
   most?: number;
 }
 
 export const DEVIATIONS = ["overrun", "too-short"] as const;
+
 /** How a run deviates from what was expected: it takes longer, or has succeeded sooner. */
 export type Deviation = (typeof DEVIATIONS)[number];
 
@@ -43,14 +44,6 @@ export function findExpectationFault(text: string): string | undefined {
 export function getExpectation({ expect }: Expecting): Expectation {
   const parsed = expect === undefined ? undefined : parseExpectation(expect);
   return parsed !== undefined && "value" in parsed ? parsed.value : {};
-}
-
-/** Formats it for people: `5s to 20m`; undefined without bounds. */
-export function formatExpectation({ least, most }: Expectation): string | undefined {
-  if (most === undefined) return least === undefined ? undefined : `at least ${formatDuration(least)}`;
-  return least === undefined
-    ? `at most ${formatDuration(most)}`
-    : `${formatDuration(least)} to ${formatDuration(most)}`;
 }
 
 /** Judges a run that has ended. Only a success can be too short. @param took  ms */

@@ -26,7 +26,7 @@ export function countTimes(
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)$/i;
 
-/** Parses a date, a time and an offset. @returns undefined if it is none, or before the epoch */
+/** Parses a date, a time and an offset. @returns undefined if it is malformed, or before the epoch */
 export function parseInstantText(text: string): WallTime | undefined {
   const [, day = "", time, offset] = INSTANT.exec(text) ?? [];
   if (parseDay(day) === undefined) return undefined;

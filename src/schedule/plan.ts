@@ -71,7 +71,6 @@ export function parsePlan(given: CronText): Plan {
   return { kind: "cron", text: crons.map(({ text }) => text), crons };
 }
 
-/** Formats cron texts for people. */
 export function formatCronText(cron: CronText): string {
   return typeof cron === "string" ? cron : cron.join("; ");
 }

@@ -1,6 +1,5 @@
 import type { Definition } from "./definition.ts";
 
-/** The lease of a serial queue. */
 const QUEUE_LEASE = /^(queue\.[^=:]+)=1:1$/;
 
 /**

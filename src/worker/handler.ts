@@ -26,8 +26,8 @@ export interface ScheduledTask {
   /** Running key on the worker's session. It shows who runs the task; its `create_revision` is the token. */
   readonly key: string;
   /**
-   * Aborted with a `TaskLost` when the task must end: its claim is lost or may soon be lost, the task was reset, or the
-   * next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
+   * Aborted with a `TaskLost` when the task must end: its claim is lost or may soon be lost, the task was reset or
+   * canceled, or the next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
    */
   readonly signal: AbortSignal;
   /** The last checkpoint of the starts before, if there is one. */
@@ -50,7 +50,7 @@ export interface ScheduledTask {
 
 /** Why a task must end before it is finished; the reason of its signal. */
 export class TaskLost extends Error {
-  readonly result: Extract<OccurrenceResult, "lost" | "replaced" | "released">;
+  readonly result: Extract<OccurrenceResult, "lost" | "replaced" | "released" | "canceled">;
 
   constructor(result: TaskLost["result"], message: string) {
     super(message);

@@ -1,7 +1,7 @@
 import { createRunTrace, readTraceContext, type TraceContext } from "../core/base/trace.ts";
 import type { Definition } from "../schedule/definition.ts";
 
-/** Returns the trace of whoever added the schedule: it is in the variables of the definition. */
+/** Returns the trace of the program that added the schedule, from the variables of the definition. */
 export function getTaskCaller({ env = {} }: Pick<Definition, "env">): TraceContext | undefined {
   return readTraceContext(env);
 }

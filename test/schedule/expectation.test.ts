@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  findDeviation,
-  findExpectationFault,
-  formatExpectation,
-  getExpectation,
-} from "../../src/schedule/expectation.ts";
+import { formatExpectation } from "../../src/cli/views/schedules.ts";
+import { findDeviation, findExpectationFault, getExpectation } from "../../src/schedule/expectation.ts";
 
 describe("the text of an expectation", () => {
   test.each([

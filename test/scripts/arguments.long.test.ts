@@ -48,6 +48,11 @@ test.each([
   ["fuzz", ["none"], "unknown target: none"],
   ["record", ["none"], "unknown story: none"],
   ["bench", ["none"], "unknown part: none"],
+  [
+    "bench",
+    ["growth", "--sizes", "runs=10"],
+    '--sizes must be one of runs, waiters, schedules, workers, locks, days, and two sizes or more, such as runs=10,100; got "runs=10"',
+  ],
   ["etcd", ["none"], "unknown command: none"],
 ])("%s refuses %j", (script, args, why) => {
   const { status, stderr } = run(script, ...args);

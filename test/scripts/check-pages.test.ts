@@ -39,7 +39,7 @@ describe("README.md", () => {
   });
 });
 
-test("of the flaky tests, those are open that nobody has mended or explained", () => {
+test("flaky tests are open until they are mended or explained", () => {
   const page = "# Head\n\nMended: and Explained: stand here too\n";
   const sections = [
     "a: one\n\nOpen\n",

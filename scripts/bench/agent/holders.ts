@@ -17,10 +17,7 @@ export async function benchmarkHolders(cluster: BenchCluster, agent: BenchAgent)
   const holders = cluster.quick ? 100 : 1_000;
   const children: ChildProcess[] = [];
   try {
-    while (children.length < holders) {
-      for (let more = AT_ONCE; more > 0; more -= 1) children.push(hold(agent, children.length));
-      while ((await cluster.countKeys(PREFIX)) < children.length) await pause(20);
-    }
+    await addHolders(cluster, agent, children, holders);
     await pause(cluster.quick ? 2_000 : SETTLE);
     const within = cluster.quick ? 5_000 : 30_000; // several renewals
     const before = readThreadTime(agent.pid);
@@ -35,12 +32,30 @@ export async function benchmarkHolders(cluster: BenchCluster, agent: BenchAgent)
       { what: `${holders} held claims, MiB of the agent`, value: mib, most: 120 },
     ];
   } finally {
-    await Promise.all(children.map(end));
+    await endHolders(children);
   }
 }
 
+/** Starts runs that hold, until there are so many. All hold their claims then. */
+export async function addHolders(
+  cluster: BenchCluster,
+  agent: BenchAgent,
+  children: ChildProcess[],
+  wanted: number,
+): Promise<void> {
+  while (children.length < wanted) {
+    for (let more = Math.min(AT_ONCE, wanted - children.length); more > 0; more -= 1)
+      children.push(hold(agent, children.length));
+    while ((await cluster.countKeys(PREFIX)) < children.length) await pause(20);
+  }
+}
+
+export async function endHolders(children: readonly ChildProcess[]): Promise<void> {
+  await Promise.all(children.map(end));
+}
+
 function hold(agent: BenchAgent, at: number): ChildProcess {
-  const [file, ...args] = agent.buildLauncherArgv("--lock", `bench-holders-${at}`, "--", "sleep", "600");
+  const [file, ...args] = agent.buildLauncherArgv("--lock", `bench-holders-${at}`, "--", "sleep", "3600");
   return spawn(file, args, { env: agent.env, stdio: ["ignore", "ignore", "inherit"] });
 }
 

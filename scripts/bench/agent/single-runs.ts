@@ -97,16 +97,18 @@ async function measureProcessorTime(
   runs: number,
 ): Promise<ProcessorTime & { proposals: number }> {
   const [index, before] = [await readRaftIndex(cluster), readThreadTime(agent.pid)];
-  const output = await runScript(
-    `for ((i = 0; i < ${runs}; i++)); do ${quoteArgv(argv)} || exit; done; times`,
-    agent.env,
-  );
+  const caller = await measureCaller(argv, runs, agent.env);
   const [agentTime, entries] = [
     readThreadTime(agent.pid) - before,
     Number((await readRaftIndex(cluster)) - index),
   ];
-  const caller = parseTimes(output.trim().split("\n")[1] ?? "");
-  return { caller: caller / runs, agent: agentTime / runs, proposals: entries / runs };
+  return { caller, agent: agentTime / runs, proposals: entries / runs };
+}
+
+/** Runs a program so often. @returns its processor time, and that of its children, ms each time */
+export async function measureCaller(argv: Argv, runs: number, env: NodeJS.ProcessEnv): Promise<number> {
+  const script = `for ((i = 0; i < ${runs}; i++)); do ${quoteArgv(argv)} > /dev/null || exit; done; times`;
+  return parseTimes((await runScript(script, env)).trim().split("\n")[1] ?? "") / runs;
 }
 
 /** Parses what the builtin `times` prints for children: `0m1.234s 0m0.567s`. @returns the sum, ms */

@@ -135,7 +135,6 @@ export interface CommandImplementation<F = CommandFlags> {
   perform?: (call: Call<F>, io: CommandIo) => Promise<ActionOutcome>;
 }
 
-/** The implementation of a command that acts. */
 export type ActionImplementation<F = CommandFlags> = Required<CommandImplementation<F>>;
 
 /** Runs a command. @returns the exit code */
@@ -198,7 +197,6 @@ export const CONNECTION_SETTINGS: readonly SettingKey[] = [
   "clusterId",
 ];
 
-/** Settings of the log. */
 export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
 
 /** What is declared of a flag besides its spelling. */
@@ -210,21 +208,18 @@ type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
  */
 type FlagTable = Readonly<Record<string, string | FlagDetails>>;
 
-/** The name in the spelling of a flag. */
 type FlagName<Spelling> = Spelling extends `${string}--${infer Rest}`
   ? Rest extends `${infer Name}[=${string}` | `${infer Name} ${string}`
     ? Name
     : Rest
   : never;
 
-/** The name of the value in the spelling of a flag. */
 type ValueName<Spelling> = Spelling extends `${string}[=${infer Name}]`
   ? Name
   : Spelling extends `${string}--${string} ${infer Name}`
     ? Name
     : never;
 
-/** One value of a flag by its spelling and its details. */
 type SingleValue<Spelling, Details> = Details extends { parse: ValueParser<infer Value> }
   ? Exclude<Value, undefined>
   : Details extends { choices: readonly (infer Choice)[] }
@@ -233,7 +228,6 @@ type SingleValue<Spelling, Details> = Details extends { parse: ValueParser<infer
       ? ReturnType<(typeof VALUE_PARSERS)[Name]>
       : string;
 
-/** The value of a flag by its spelling and its details. */
 type FlagValue<Spelling, Details> =
   | (Details extends { canClear: true } ? null : never)
   | (Details extends { isRepeatable: true }
@@ -244,7 +238,6 @@ type FlagValue<Spelling, Details> =
           ? SingleValue<Spelling, Details>
           : true);
 
-/** The values of the flags of a table. */
 export type FlagsOf<Table extends FlagTable> = {
   readonly [Spelling in keyof Table as FlagName<Spelling>]?: FlagValue<Spelling, Table[Spelling]>;
 };
@@ -330,7 +323,6 @@ function toDetails<T extends { help: string }>(details: string | T): T | { help:
   return typeof details === "string" ? { help: details } : details;
 }
 
-/** CommandFlags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = toFlags({
   "-c, --config FILE": { setting: "config", help: "read only this configuration file" },
   "--context NAME": {

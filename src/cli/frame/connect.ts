@@ -31,7 +31,6 @@ export interface CommandConnection {
   facts: HostFacts;
 }
 
-/** Options of a front end. */
 export interface FrontEndOptions {
   /** Settings that take precedence over all others. */
   options?: ConfigLayer;
@@ -122,7 +121,6 @@ export function findOverridingVariables({
     .map((key) => ({ key, source: sources[key] }));
 }
 
-/** Builds the options of a log from a call and its settings. */
 export function buildLogOptions(
   { verbosity }: Call<object>,
   { logFile: file, logLevel, logFormat: format }: Settings,

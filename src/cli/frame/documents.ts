@@ -32,7 +32,6 @@ export async function readDocumentText(io: CommandIo, file: string): Promise<str
   return text.replace(/^\ufeff/, ""); // the byte order mark that some editors put before a text
 }
 
-/** Names a document in messages. */
 export function formatDocumentName(file: string): string {
   return file === "-" ? "standard input" : file;
 }

@@ -9,7 +9,6 @@ import { type ActionContext, InterruptedError } from "./store-command.ts";
 
 type ParsedText<T> = { value: T } | { faults: readonly string[] };
 
-/** A text that the user edits. */
 interface EditableText<T> {
   text: string;
   /** Of the file; editors choose by it how to show the text. */

@@ -7,7 +7,6 @@ import type { CommandIo } from "./command.ts";
 /** How another program on the terminal has ended. */
 export type ProgramEnd = { ok: true } | { ok: false; why: string };
 
-/** Shows a text in the user's pager. */
 export function openUserPager(
   { env: { PAGER } }: CommandIo,
   text: string,
@@ -16,7 +15,6 @@ export function openUserPager(
   return runPager(PAGER || USUAL_PAGER, text, signal);
 }
 
-/** Opens a file in the user's editor. */
 export function openUserEditor(
   { env: { VISUAL, EDITOR } }: CommandIo,
   { path }: { readonly path: string },

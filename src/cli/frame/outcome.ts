@@ -116,7 +116,6 @@ export interface FieldChange {
   after: string | undefined;
 }
 
-/** A change of one schedule. */
 export interface ScheduleChangeRecord {
   id: string;
   /** The host whose state changes, if the schedule runs on every host. */

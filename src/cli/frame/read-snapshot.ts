@@ -12,17 +12,20 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../site/observe/runner-liveness.ts";
-import { type Claim, findClaimsByWord, formatTicketOwner } from "../../site/state/claims.ts";
+import { type Claim, findClaimsByWord } from "../../site/state/claims.ts";
 import type { SessionLivenessMap } from "../../site/state/explain.ts";
 import type { Collection, Snapshot } from "../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
+import { formatTicketOwner } from "../views/claims.ts";
 import type { CommandExecutor } from "./command.ts";
 import { type CommandContext, createStoreCommand, type StoreWork } from "./store-command.ts";
 
 /** Largest number of sessions to check; more would take too long. */
 const MOST_SESSIONS = 50;
+
 /** How often a read in several steps is started, if its revision is compacted in between. */
 const MAX_READ_TRIES = 3;
+
 /** How far back audit records are read, in ms. */
 const AUDIT_SPAN = 30 * 86_400_000;
 
@@ -169,7 +172,6 @@ export function findOnlyClaim(word: string, among: ReadonlyMap<string, Claim>): 
   );
 }
 
-/** Outcome histories by schedule. */
 export type OutcomeHistories = ReadonlyMap<string, OutcomeHistory>;
 
 /** Reads the outcome histories of all schedules by id, page by page, without output. @throws StoreError */

@@ -25,7 +25,6 @@ export interface CommandContext<F = object> extends CommandConnection, Omit<Call
   printMessage(line: string): void;
 }
 
-/** The same, for a command that acts. */
 export type ActionContext = CommandContext<ActionFlags>;
 
 /** The user ended the command with Ctrl+C, or with one of the other signals in `ENDING_SIGNALS`. */

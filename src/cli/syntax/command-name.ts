@@ -1,7 +1,6 @@
 import { parseShellCommands, type ShellCommand } from "./shell-parser.ts";
 import { findRemoteCommand, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
-/** Programs that only prepare a job. */
 const PREPARING_PROGRAMS =
   /^(?:\[\[?|\.|:|cd|test|source|export|set|umask|ulimit|sleep|true|echo|printf|mkdir|exit|wait|if)$/;
 const INTERPRETERS = /^(?:(?:ba|da|k|z)?sh|php[\d.]*|perl|python[\d.]*|ruby|node|java)$/;

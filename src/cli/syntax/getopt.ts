@@ -22,7 +22,6 @@ export interface OptionSyntax {
   createError?: (fault: OptionFault) => Error;
 }
 
-/** An option as it is typed. */
 interface TypedOption {
   /** The whole word: `--time=5`. */
   word: string;

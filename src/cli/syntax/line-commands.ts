@@ -77,7 +77,6 @@ function listShellTexts(words: readonly string[]): readonly string[] {
   return findRemoteStarter(words) === "ssh" ? words.slice(1).filter((word) => /\s/.test(word)) : [];
 }
 
-/** Reports whether a text mentions a tool. */
 export function isToolMentioned(text: string): boolean {
   return /\b(?:signalbox|switchman)\b/.test(text);
 }
@@ -138,7 +137,6 @@ function isInvoked({ tool, at, length }: ToolStart, words: readonly string[]): b
 const LOOKALIKE =
   /^(?:.*[-_.])?(?:lock|locked|locker|lockfile|lockcmd|withlock|runlock|lockdo|trylock|[a-z]*flock|mutex|semaphore|singleton|single|single-instance|only-?one|run-?once|once-?only|run1|one-at-a-time)(?:[-_.](?:run|exec|cmd|do|sh|py|pl|rb))?$/;
 
-/** A program that takes a lock. */
 interface LockingProgram {
   name: string;
   /** Whether the program is a known tool. Otherwise it only resembles one by its name and arguments. */

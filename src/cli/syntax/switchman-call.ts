@@ -86,7 +86,6 @@ function collectOptions(words: readonly string[]) {
   return { asks: undefined, takesLock, texts, leases, command };
 }
 
-/** Returns the resource of a lease. */
 function parseResource(lease: string): string {
   const [, resource] = /^([^=]+)=[^:]+:./s.exec(lease) ?? [];
   if (resource !== undefined) return resource;

@@ -4,9 +4,9 @@ import type { AuditRecord } from "../../core/protocol/audit.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
 import type { DrainScope } from "../../core/protocol/keys.ts";
 import type { Ticket } from "../../core/protocol/ticket.ts";
-import { formatDrainLine, formatReason } from "../../site/state/eviction-preview.ts";
 import { THRESHOLDS } from "../../site/state/problem.ts";
 import type { Tone } from "../../site/state/subject.ts";
+import { formatDrainLine, formatReason } from "./drain-lines.ts";
 import type { TableColumn } from "./view.ts";
 
 /** Creates a column. Its title is the id in capitals, unless `more` has another. An undefined text is an empty cell. */
@@ -115,7 +115,6 @@ export function createOwnerColumn<R>(
   return createTextColumn(id, priority, formatCell, { formatBriefCell, ...more });
 }
 
-/** Creates the column of states. */
 export function createStateColumn<R, S extends string>(
   priority: number,
   getTone: (state: S) => Tone,

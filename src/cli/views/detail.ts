@@ -1,10 +1,10 @@
 import type { AuditRecord } from "../../core/protocol/audit.ts";
-import type { ExplainContext } from "../../site/state/explain.ts";
 import type { RunnerLiveness } from "../../site/state/liveness.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { Remedy, Subject, Tone } from "../../site/state/subject.ts";
 import { auditView } from "./audit.ts";
 import { selectColumns } from "./columns.ts";
+import type { ExplainContext } from "./explanation.ts";
 import type { TableColumn } from "./view.ts";
 
 /**
@@ -75,7 +75,6 @@ export interface DetailContext extends ExplainContext {
 /** Default number of table rows. Further rows are only counted. */
 const DEFAULT_MAX_ROWS = 10;
 
-/** Options of a table section. */
 interface DetailTableOptions<T> {
   /** Maximum number of rows. */
   most?: number;

@@ -2,16 +2,12 @@ import type { WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
-import {
-  computeDrainExtent,
-  findDrainsOfTarget,
-  formatDrainExtent,
-  formatInstantSeconds,
-} from "../../site/state/drain-extent.ts";
-import { describeDrainTarget } from "../../site/state/eviction-preview.ts";
+import { computeDrainExtent, findDrainsOfTarget } from "../../site/state/drain-extent.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import { computeDurationWeight, createAgeColumn, createTextColumn, formatIfKnown } from "./columns.ts";
 import { buildFacts, type Detail } from "./detail.ts";
+import { formatDrainExtent } from "./drain-extent.ts";
+import { describeDrainTarget, formatInstantSeconds } from "./drain-lines.ts";
 import {
   describeChoice,
   describeFieldsOf,

@@ -60,7 +60,6 @@ const VALUED_KEY_JSON = describeObject<KeyValue>("etcdKey", "A key in etcd, with
   ...VALUE_FIELDS,
 });
 
-/** Describes the document of a page of keys. */
 function describePage(name: string, description: string, key: typeof LISTED_KEY_JSON) {
   return describeObject<KeyPage>(name, description, {
     revision: describeRevision("etcd revision of all keys", "revision"),

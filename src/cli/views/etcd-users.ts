@@ -14,7 +14,6 @@ import type { TableColumn } from "./view.ts";
 
 const ACCESSES = ["read", "write", "readwrite"] as const;
 
-/** A permission on a key or on a range of keys. */
 interface Permission extends KeyRange {
   access: (typeof ACCESSES)[number];
 }
@@ -41,7 +40,6 @@ interface PermissionRow {
   permission: Permission | undefined;
 }
 
-/** Builds a row for each permission. */
 export function buildPermissionRows(roles: readonly Role[]): PermissionRow[] {
   return roles.flatMap(({ name: role, permissions }): PermissionRow[] =>
     permissions.length === 0

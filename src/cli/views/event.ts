@@ -10,12 +10,13 @@ import { type Definition, isPaused, type Pause } from "../../schedule/definition
 import { formatCronText } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import { formatExecutionOwner, formatTicketOwner, getEntryState } from "../../site/state/claims.ts";
-import { formatReason } from "../../site/state/eviction-preview.ts";
+import { getEntryState } from "../../site/state/claims.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../../site/state/snapshot.ts";
 import type { Subject, Tone } from "../../site/state/subject.ts";
 import { parseSubject } from "../../site/state/subject.ts";
+import { formatExecutionOwner, formatTicketOwner } from "./claims.ts";
 import { formatLateness, getResultTone, shortenOwner, shortenResourceName } from "./columns.ts";
+import { formatReason } from "./drain-lines.ts";
 
 /** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
 export const EVENT_RANKS = {

@@ -3,8 +3,7 @@ import { canonicalizeHost, collectTexts, pluralize } from "../../core/base/text.
 import { listGroupHosts } from "../../core/fleet/groups.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
 import { type Claim, findClaimHost } from "../../site/state/claims.ts";
-import { formatDrainLine } from "../../site/state/eviction-preview.ts";
-import { formatSeen, isSeenWithin, type RunnerLiveness } from "../../site/state/liveness.ts";
+import { isSeenWithin, type RunnerLiveness } from "../../site/state/liveness.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
 import { createNoteColumn, createNumberColumn, createTextColumn, formatDrainNote } from "./columns.ts";
@@ -16,8 +15,15 @@ import {
   type DetailContext,
   type Section,
 } from "./detail.ts";
+import { formatDrainLine } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
-import { computeHostActivity, judgeHostByClaims, listClaimsOnHosts, NO_ACTIVITY } from "./hosts.ts";
+import {
+  computeHostActivity,
+  formatSeen,
+  judgeHostByClaims,
+  listClaimsOnHosts,
+  NO_ACTIVITY,
+} from "./hosts.ts";
 import { describeCount, describeObject, describeParts, describeText, describeTexts } from "./json.ts";
 import { buildClaimTable } from "./runs.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
@@ -171,7 +177,6 @@ function buildHostTable(
   return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
 }
 
-/** A host of a group. */
 interface GroupHostRow {
   host: string;
   seen: string;

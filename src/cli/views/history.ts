@@ -228,7 +228,6 @@ const DETAIL_COLUMNS = selectColumns(historyView.columns, {
   reason: 2,
 });
 
-/** Builds the table of the last runs of a lock. */
 export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
   const rows = runs.map((past) => ({ lock, past }));
   return buildDetailTable("history", DETAIL_COLUMNS, rows, {
@@ -288,7 +287,14 @@ function getPastState({ outcome, past: { exit = 0, reason } }: PastRunRow): Past
 }
 
 /** What has not failed. */
-const QUIET_STATES: ReadonlySet<PastRunState> = new Set(["ok", "retry", "released", "replaced", "skipped"]);
+const QUIET_STATES: ReadonlySet<PastRunState> = new Set([
+  "ok",
+  "retry",
+  "released",
+  "replaced",
+  "canceled",
+  "skipped",
+]);
 
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */
 function listPastStates(row: PastRunRow): string[] {
@@ -320,7 +326,6 @@ function formatRunOwner({ past: { host = "", pid } }: PastRunRow): string {
   return pid === undefined ? host : `${host}:${pid}`;
 }
 
-/** The result of an occurrence. */
 export const RESULT_COLUMN: TableColumn<Pick<OccurrenceOutcome, "result">> = createTextColumn(
   "result",
   1,

@@ -3,7 +3,7 @@ import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts"
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
-import type { HostRecord } from "../../core/fleet/host-record.ts";
+import { HOST_RECORD_INTERVAL, type HostRecord } from "../../core/fleet/host-record.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { AgentReport } from "../../core/protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../../core/protocol/drain.ts";
@@ -14,18 +14,21 @@ import {
   getHeldSince,
   isHolder,
 } from "../../site/state/claims.ts";
-import { formatDrainLine } from "../../site/state/eviction-preview.ts";
 import { findRunnerLiveness } from "../../site/state/explain.ts";
-import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../../site/state/liveness.ts";
-import { THRESHOLDS } from "../../site/state/problem.ts";
 import {
-  computeShares,
-  formatShare,
-  getShareTone,
-  listTemplates,
-  type ResourceShare,
-} from "../../site/state/shares.ts";
-import { buildGroupMembers, listEntriesByRun, type Snapshot } from "../../site/state/snapshot.ts";
+  computeSeenAgo,
+  isSeenWithin,
+  type LivenessVerdict,
+  type RunnerLiveness,
+} from "../../site/state/liveness.ts";
+import { THRESHOLDS } from "../../site/state/problem.ts";
+import { computeShares, getShareTone, listTemplates, type ResourceShare } from "../../site/state/shares.ts";
+import {
+  buildGroupMembers,
+  listEntriesByRun,
+  listTicketHosts,
+  type Snapshot,
+} from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import {
   buildHostReach,
@@ -45,6 +48,7 @@ import {
   formatPairs,
 } from "./columns.ts";
 import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
+import { formatDrainLine } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
 import {
   describeCount,
@@ -268,8 +272,7 @@ export function listKnownHosts(snapshot: Snapshot): Set<string> {
   for (const { value } of [...snapshot.workers.values(), ...executions])
     if (value !== undefined) named.add(value.host);
   for (const { host } of snapshot.agentSessions.values()) named.add(host);
-  for (const { entries } of snapshot.queues.values())
-    for (const { ticket } of entries) if (ticket !== undefined) named.add(ticket.host);
+  for (const host of listTicketHosts(snapshot)) named.add(host);
   return new Set([...snapshot.hosts.keys(), ...Array.from(named, canonicalizeHost)]);
 }
 
@@ -316,7 +319,6 @@ const TONES: Readonly<Record<HostState, Tone>> = {
   unknown: "quiet",
 };
 
-/** Returns the tone of a state of a host. */
 export function getHostTone(state: HostState): Tone {
   return TONES[state];
 }
@@ -557,4 +559,44 @@ function formatSeenFact(record: HostRecord | undefined, wall: WallTime): string 
 /** Whether an audit target is a host. @param name  canonical name */
 export function isAboutHost(target: string, name: string): boolean {
   return target.startsWith("host ") && canonicalizeHost(target.slice("host ".length)) === name;
+}
+
+/** Formats when a host was last seen. A record younger than one interval may mean that the host is active now. */
+export function formatSeen(record: HostRecord | undefined, wall: WallTime): string {
+  const ago = computeSeenAgo(record, wall);
+  if (ago === undefined) return "never";
+  return ago <= HOST_RECORD_INTERVAL
+    ? `in the last ${formatBriefDuration(HOST_RECORD_INTERVAL)}`
+    : `${formatBriefDuration(ago)} ago`;
+}
+
+/** Formats a share as `cpu 3/4`. Not cleaned. */
+export function formatShare({ short, used, total }: ResourceShare): string {
+  return `${short} ${used}/${total ?? "?"}`;
+}
+
+/**
+ * Determines whether a host is alive. Its runners are the best evidence: one renewed session proves that the host is
+ * alive, and if no runner renews, the host is most likely down. Without runners, only the host record remains. The host
+ * writes it when it claims something: a host that starts nothing for a day writes no record for a day.
+ * @param runners  runners on the host whose sessions were queried
+ * @param what     name for the runners in the text
+ */
+export function judgeHostLiveness(
+  record: HostRecord | undefined,
+  runners: readonly RunnerLiveness[],
+  wall: WallTime,
+  what = "runners",
+): Pick<RunnerLiveness, "verdict" | "text"> {
+  const countVerdict = (verdict: LivenessVerdict) => runners.filter((one) => one.verdict === verdict).length;
+  const [alive, asked] = [countVerdict("alive"), runners.length - countVerdict("unknown")];
+  const seen = `seen ${formatSeen(record, wall)}`;
+  if (alive === 0 && countVerdict("agent") > 0)
+    return {
+      verdict: "alive",
+      text: `the agent of ${countVerdict("agent")} of ${asked} ${what} there is alive`,
+    };
+  if (alive > 0) return { verdict: "alive", text: `${alive} of ${asked} ${what} there are alive` };
+  if (asked > 0) return { verdict: "quiet", text: `0 of ${asked} ${what} there are alive; ${seen}` };
+  return { verdict: isSeenWithin(record, HOST_RECORD_INTERVAL, wall) ? "alive" : "unknown", text: seen };
 }

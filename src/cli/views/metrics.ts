@@ -1,5 +1,4 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import { clean } from "../../core/base/text.ts";
 import { hasEnded } from "../../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import { computeQueueTally, computeShares, type QueueTally } from "../../site/state/shares.ts";
@@ -9,7 +8,6 @@ import { computeHostAgents, type HostAgent, sumDeclined } from "./hosts.ts";
 import { findProblems, problemsView } from "./problems.ts";
 import { buildScheduleRows, SCHEDULE_STATES } from "./schedules.ts";
 
-/** Collections that the metrics need: those of problems. */
 export const METRIC_COLLECTIONS = problemsView.collections;
 
 /** Computes the metrics of a snapshot. */
@@ -293,7 +291,6 @@ export interface MetricFamily {
   samples: readonly MetricSample[];
 }
 
-/** Creates a family with one sample. */
 export function createMetric(name: string, help: string, value: number): MetricFamily {
   return { name, help, samples: [[{}, value]] };
 }
@@ -324,32 +321,4 @@ function measureItems<T>(
     });
     return { name, help, samples };
   });
-}
-
-/** Formats metrics in the Prometheus text format. Drops duplicate series: with one, Prometheus rejects the scrape. */
-export function formatExposition(families: readonly MetricFamily[]): string {
-  return families.map(formatFamily).join("");
-}
-
-function formatFamily({ name, help, samples }: MetricFamily): string {
-  const whole = `signalbox_${name}`;
-  const lines = new Map<string, string>();
-  for (const [labels, value] of samples) {
-    const series = `${whole}${formatLabels(labels)}`;
-    if (!lines.has(series)) lines.set(series, `${series} ${formatValue(value)}\n`);
-  }
-  if (lines.size === 0) return "";
-  return `# HELP ${whole} ${help}\n# TYPE ${whole} gauge\n${[...lines.values()].join("")}`;
-}
-
-function formatLabels(labels: MetricSample[0]): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(clean(value))}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-const escapeLabel = (text: string) => text.replace(/["\\]/g, "\\$&");
-
-function formatValue(value: number): string {
-  if (Number.isFinite(value)) return String(value);
-  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }

@@ -2,9 +2,8 @@ import type { WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { pluralize } from "../../core/base/text.ts";
-import { formatShare, getShareTone } from "../../site/state/shares.ts";
+import { getShareTone } from "../../site/state/shares.ts";
 import type { TextSpan, Tone } from "../../site/state/subject.ts";
-import { drawTimeAxis } from "../../site/state/timeline.ts";
 import { judgeWaitAge, shortenOwner, shortenResourceName } from "./columns.ts";
 import {
   clipSpans,
@@ -18,9 +17,10 @@ import {
   joinDrawings,
   measureSpans,
 } from "./drawing.ts";
-import { getHostTone } from "./hosts.ts";
+import { formatShare, getHostTone } from "./hosts.ts";
 import { type EtcdSummary, type HostLoad, MOST_OVERVIEW_ITEMS, type Overview } from "./overview.ts";
 import { formatTimeUntilNext, getScheduleTone } from "./schedules.ts";
+import { drawTimeAxis } from "./timeline-drawing.ts";
 
 /** How an overview is drawn. */
 export interface OverviewLook {
@@ -42,6 +42,7 @@ interface OverviewForm {
 
 /** Where the height does not matter. */
 const DEFAULT_FORM: OverviewForm = { heights: [4, 3], items: 5, hasBlanks: true };
+
 /** Largest first. */
 const FORMS: readonly OverviewForm[] = [
   { heights: [9, 6], items: MOST_OVERVIEW_ITEMS, hasBlanks: true },
@@ -52,9 +53,9 @@ const FORMS: readonly OverviewForm[] = [
   { heights: [2, 2], items: 3, hasBlanks: false },
   { heights: [2, 1], items: 2, hasBlanks: false },
 ];
+
 /** Width from which three lists stand side by side. */
 const MIN_WIDE_COLUMNS = 120;
-/** Maximum lines of the hosts. */
 const MOST_HOST_LINES = 4;
 
 /**
@@ -316,7 +317,6 @@ function drawQueues({ queues }: Overview, look: OverviewLook): Drawing {
   );
 }
 
-/** Draws the next runs of schedules. */
 function drawNextRuns({ next }: Overview, { width, wall }: OverviewLook): Drawing {
   const rows = next.map(
     ({ id, at, state }): ListRow => [
@@ -328,7 +328,6 @@ function drawNextRuns({ next }: Overview, { width, wall }: OverviewLook): Drawin
   return drawList("NEXT RUNS", rows.length === 0 ? "no schedule has a next run" : "", rows, width);
 }
 
-/** Draws the newest failures. */
 function drawFailures({ failures }: Overview, { width, wall }: OverviewLook): Drawing {
   const rows = failures.map(({ kind, name, result, endedAt, host, reason = "" }): ListRow => {
     const where = host === undefined ? "" : ` on ${shortenOwner(host)}`;

@@ -107,7 +107,6 @@ interface EtcdAnswer {
   version: string | undefined;
 }
 
-/** The collections of an overview. */
 export const OVERVIEW_COLLECTIONS = problemsView.collections;
 
 interface OverviewOptions {
@@ -232,7 +231,6 @@ const ETCD_JSON = describeObject<EtcdReport>("etcdHealth", "Whether etcd answers
 
 const numbers = { type: "array", items: { type: "number" } } as const;
 
-/** The overview in JSON output. */
 export const OVERVIEW_JSON = describeObject<Overview>("overview", "`signalbox overview --json`", {
   counts: describePart(
     describeObject<OverviewCounts>("counts", "Numbers of the whole site.", {

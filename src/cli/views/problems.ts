@@ -11,16 +11,13 @@ import { describeVanished, type QueueEntry, type Ticket } from "../../core/proto
 import { formatConditions, getScheduleType } from "../../schedule/definition.ts";
 import { isHookPermitted } from "../../schedule/definition-values.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import { formatExecutionOwner, formatTicketOwner } from "../../site/state/claims.ts";
 import { listMalformedConfig } from "../../site/state/configuration.ts";
-import { describeDrainTarget, findPlainTotal } from "../../site/state/eviction-preview.ts";
+import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import { isSeenWithin } from "../../site/state/liveness.ts";
-import { formatMissedRuns } from "../../site/state/missed-runs.ts";
 import {
   buildProblemId,
   createFailure,
   createWarning,
-  formatQueueName,
   PROBLEM_KINDS,
   type Problem,
   type ProblemInputs,
@@ -31,9 +28,17 @@ import { computeTypicalHeld, computeTypicalWaited } from "../../site/state/stati
 import type { Remedy } from "../../site/state/subject.ts";
 import { parseSubject } from "../../site/state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../../site/state/view-context.ts";
+import { formatExecutionOwner, formatTicketOwner } from "./claims.ts";
 import { createTextColumn } from "./columns.ts";
+import { describeDrainTarget } from "./drain-lines.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
-import { buildScheduleRows, canWorkerRun, findOverruns, type ScheduleRow } from "./schedules.ts";
+import {
+  buildScheduleRows,
+  canWorkerRun,
+  findOverruns,
+  formatMissedRuns,
+  type ScheduleRow,
+} from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
@@ -117,7 +122,7 @@ export function findProblems(snapshot: Snapshot, wall: WallTime): Problem[] {
   const found = [
     ...(snapshot.etcdFaults ?? []).map(toProblem),
     ...Array.from(snapshot.strange, ([key, fault]) => buildUnknownKeyProblem(key, fault)),
-    ...Array.from(snapshot.queues.values()).flatMap((queue) => findQueueProblems(queue, inputs)),
+    ...listQueueProblems(inputs),
     ...findMalformedConfig(snapshot),
     ...findDrainProblems(snapshot, wall),
     ...findGroupProblems(inputs),
@@ -141,7 +146,6 @@ function toProblem({ kind, level, check, detail, remedy = "" }: Finding): Proble
   };
 }
 
-/** Builds the problem for a key that is not from signalbox. */
 export function buildUnknownKeyProblem(key: string, fault: string): Problem {
   const remedy = `if no other program needs it: etcdctl del ${quoteShellWord(key)}`;
   return createWarning("malformed", `key ${key}`, fault, remedy);
@@ -178,13 +182,14 @@ export function findDrainProblems({ drains }: Snapshot, wall: WallTime): Problem
 function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   if (snapshot.hosts.size === 0) return [];
   const silent = new Map<string, number>();
-  for (const { ticket } of [...snapshot.queues.values()].flatMap(({ entries }) => entries)) {
-    if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
-    const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
-    // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
-    if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
-      silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
-  }
+  for (const { entries } of snapshot.queues.values())
+    for (const { ticket } of entries) {
+      if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
+      const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
+      // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
+      if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
+        silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
+    }
   return [...silent].map(([host, tickets]) =>
     createWarning(
       "host",
@@ -222,7 +227,38 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
   return [...notes, ...unseen];
 }
 
-/** Finds the problems of one queue. */
+/** A time without problems of a queue, ms since the epoch, if neither its history nor its configuration changes. */
+interface QuietTime {
+  from: number;
+  until: number;
+  past: unknown;
+  config: unknown;
+}
+
+const quietTimes = new WeakMap<NamedQueue, QuietTime>();
+/** How far ahead it is computed that a queue will have no problems, ms. */
+const QUIET_TIME_MS = 10 * 60_000;
+
+/** Finds the problems of all queues. Those that cannot have one yet cost one comparison: there may be ten thousand. */
+function listQueueProblems(inputs: ProblemInputs): Problem[] {
+  const { snapshot, wall } = inputs;
+  const found: Problem[] = [];
+  for (const queue of snapshot.queues.values()) {
+    const [past, config] = [snapshot.histories.get(queue.name), snapshot.resources.get(queue.name)];
+    const quiet = quietTimes.get(queue);
+    const isSame = quiet !== undefined && quiet.past === past && quiet.config === config;
+    if (isSame && wall >= quiet.from && wall < quiet.until) continue;
+    // All but a clock that is ahead become problems as time passes, and stay so.
+    const until = wall + QUIET_TIME_MS;
+    const isQuiet =
+      findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
+      queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall);
+    if (isQuiet) quietTimes.set(queue, { from: wall, until, past, config });
+    else found.push(...findQueueProblems(queue, inputs));
+  }
+  return found;
+}
+
 export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Problem[] {
   return [
     ...queue.entries.flatMap((entry) => findTicketProblems(queue, entry, inputs)),
@@ -326,7 +362,6 @@ function findTotalProblems(queue: NamedQueue, { snapshot }: ProblemInputs): Prob
 
 const PRUNE: Remedy = { command: "prune", args: [], flags: { vanished: true } };
 
-/** Finds the problems of one ticket. */
 function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: ProblemInputs): Problem[] {
   const { ticket } = entry;
   const subject = formatQueueName(queue);
@@ -464,7 +499,7 @@ function findOverrunProblems(row: ScheduleRow, wall: WallTime): Problem[] {
   );
 }
 
-/** Finds schedules of which what was due did not run: one problem for each, with the host that has missed most. */
+/** Finds schedules that missed occurrences: one problem for each, with the host that has missed most. */
 function findMissedProblems(row: ScheduleRow): Problem[] {
   const [worst, ...more] = row.missed.toSorted((a, b) => a.since - b.since);
   if (worst === undefined) return [];
@@ -604,4 +639,9 @@ function findWorkerProblems({ workers }: Snapshot): Problem[] {
     const create = clock === "refuses" ? createFailure : createWarning;
     return create("clock", `worker ${host}:${pid}`, CLOCKS[clock], COMPARE_CLOCKS, { host });
   });
+}
+
+/** Formats a queue as `lock invoices`. */
+export function formatQueueName({ kind, name }: NamedQueue): string {
+  return `${kind} ${name}`;
 }

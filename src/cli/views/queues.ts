@@ -8,13 +8,8 @@ import type { Drain } from "../../core/protocol/drain.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
-import { formatTicketOwner, getEntryState, getHeldSince } from "../../site/state/claims.ts";
-import {
-  findPlainTotal,
-  findQueueTotal,
-  formatDrainLine,
-  formatReason,
-} from "../../site/state/eviction-preview.ts";
+import { getEntryState, getHeldSince } from "../../site/state/claims.ts";
+import { findPlainTotal, findQueueTotal } from "../../site/state/eviction-preview.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../site/state/resource-use.ts";
 import {
@@ -34,6 +29,7 @@ import {
   listStoppingDrains,
   type ViewContext,
 } from "../../site/state/view-context.ts";
+import { formatTicketOwner } from "./claims.ts";
 import {
   createAgeColumn,
   createNoteColumn,
@@ -63,6 +59,7 @@ import {
   type Fact,
   type Section,
 } from "./detail.ts";
+import { formatDrainLine, formatReason } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "./drawing.ts";
 import { buildLastRunOutput, buildPastRunTable, buildPastUseTable } from "./history.ts";
@@ -373,6 +370,7 @@ export const overviewView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [kind, name, state, holder, since, units, waiting, longest, command, note, ...detail],
   sort: "kind",
+  isByName: (column) => column === "kind",
   buildRows: (queue, viewContext) => [buildQueueRow(queue, viewContext)],
   empty:
     "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists what is free)",
@@ -385,6 +383,7 @@ export const locksView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks"],
   columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail, trend, waitTrend],
   sort: "name",
+  isByName: (column) => column === "name",
   buildRows: (queue, viewContext) => (queue.kind === "lock" ? [buildQueueRow(queue, viewContext)] : []),
   empty:
     "No lock is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists free ones)",
@@ -397,6 +396,9 @@ export const resourcesView: QueueView<QueueRow> = {
   collections: [...CONTEXT_COLLECTIONS, "resources"],
   columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
   sort: "order",
+  isByName: (column, { resources }) =>
+    column === "name" ||
+    (column === "order" && [...resources.values()].every(({ value }) => value?.order === undefined)),
   buildRows: (queue, viewContext) => (queue.kind === "resource" ? [buildQueueRow(queue, viewContext)] : []),
   empty:
     "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",
@@ -452,7 +454,6 @@ export function buildQueueRow(queue: NamedQueue, viewContext: ViewContext): Queu
 /** Finds what the queue of a resource adds up to; undefined if it is empty. */
 type TallyFinder = (name: string) => QueueTally | undefined;
 
-/** Creates a function that finds the tallies of resources in a snapshot. */
 export function createTallyFinder({ queues }: Snapshot): TallyFinder {
   return (name) => {
     const queue = queues.get(buildQueueId("resource", name));
@@ -675,6 +676,7 @@ export function findPastUses({ histories, outcomes }: Snapshot, name: string): P
 
 /** Number of parts of the time in a drawing of units. */
 const USE_STEPS = 24;
+
 /** How far such a drawing goes back at most, ms. */
 const LONGEST_USE = 7 * 86_400_000;
 
@@ -816,7 +818,6 @@ function findTotalDisagreement(
   return odd.map(([total, who]) => `${total} by ${formatShortList(who, 2)}`).join("; ");
 }
 
-/** Builds the target of a queue entry: its run. */
 function buildTicketTarget(queue: { kind: QueueKind; name: string }, { run }: QueueEntry): DetailTarget {
   return { title: `run ${run}`, subject: { kind: "run", name: run, queue } };
 }

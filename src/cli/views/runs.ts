@@ -15,24 +15,16 @@ import {
   type Claim,
   type ClaimEntry,
   findClaimTicket,
-  formatClaimOwner,
-  formatExecutionOwner,
-  formatTicketOwner,
   getEntryState,
   getHeldSince,
   isHolder,
 } from "../../site/state/claims.ts";
-import { formatDrainLine, formatReason } from "../../site/state/eviction-preview.ts";
-import {
-  explain,
-  findRunnerLiveness,
-  formatExplanation,
-  type SessionLivenessMap,
-} from "../../site/state/explain.ts";
+import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
 import { isSessionRenewed } from "../../site/state/liveness.ts";
 import type { Execution, Snapshot } from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import { CONTEXT_COLLECTIONS, listDrainsOnClaim, type ViewContext } from "../../site/state/view-context.ts";
+import { formatClaimOwner, formatExecutionOwner, formatTicketOwner } from "./claims.ts";
 import {
   createAgeColumn,
   createNoteColumn,
@@ -55,7 +47,9 @@ import {
   type Fact,
   type Section,
 } from "./detail.ts";
+import { formatDrainLine, formatReason } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
+import { formatExplanation } from "./explanation.ts";
 import {
   describeChoice,
   describeCount,
@@ -328,7 +322,6 @@ export function formatUnits(kind: QueueKind, { ticket }: QueueEntry): string {
   return String(ticket?.count ?? "?");
 }
 
-/** Options of a table of runs. */
 interface ClaimTableOptions {
   /** All runs are on one host: the table omits the host column. */
   isOneHost?: true;

@@ -18,7 +18,7 @@ import {
   runsOnEveryHost,
 } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { formatExpectation, getExpectation } from "../../schedule/expectation.ts";
+import { type Expectation, getExpectation } from "../../schedule/expectation.ts";
 import { canHandle, getHandlerKind } from "../../schedule/handler-types.ts";
 import { BOOT_PLAN, explainPlan, formatCronText, MANUAL_PLAN, parsePlan } from "../../schedule/plan.ts";
 import {
@@ -28,7 +28,7 @@ import {
   type OpenOccurrence,
   type SkippedOccurrences,
 } from "../../schedule/state/due.ts";
-import { formatHostResults, listStates, type ShownDue } from "../../schedule/state/host-states.ts";
+import { listStates, type ShownDue } from "../../schedule/state/host-states.ts";
 import { isHeadFree } from "../../schedule/state/next-candidate.ts";
 import {
   isFailure,
@@ -39,15 +39,8 @@ import {
 } from "../../schedule/state/outcome.ts";
 import type { RunningRecord, WorkerRecord } from "../../schedule/state/running-record.ts";
 import { computeLag } from "../../schedule/timing.ts";
-import { formatExecutionOwner } from "../../site/state/claims.ts";
-import { formatReason } from "../../site/state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
-import {
-  findMissedRuns,
-  formatMissedRuns,
-  listMissedTimes,
-  type MissedRuns,
-} from "../../site/state/missed-runs.ts";
+import { findMissedRuns, listMissedTimes, type MissedRuns } from "../../site/state/missed-runs.ts";
 import {
   buildGroupMembers,
   type Execution,
@@ -56,6 +49,7 @@ import {
 } from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import { CONTEXT_COLLECTIONS, type ViewContext } from "../../site/state/view-context.ts";
+import { formatExecutionOwner } from "./claims.ts";
 import {
   computeDurationWeight,
   createAgeColumn,
@@ -81,6 +75,7 @@ import {
   type Fact,
   type Section,
 } from "./detail.ts";
+import { formatReason } from "./drain-lines.ts";
 import {
   buildDeadLetterTable,
   buildLastOutput,
@@ -864,7 +859,6 @@ const formatAgo = (at: WallTime, wall: WallTime) => `${formatBriefDuration(wall 
 
 const PROGRESS: TableColumn<Execution> = createTextColumn("progress", 2, ({ value }) => value?.progress);
 
-/** Builds the table of current executions. */
 function buildExecutionTable(
   { executions }: ScheduleRow,
   wall: WallTime,
@@ -893,7 +887,6 @@ function buildExecutionTable(
   return buildDetailTable("runs now", columns, executions);
 }
 
-/** Builds the table of the hosts of a schedule that runs on every host. */
 function buildHostTable({ due, executions }: ScheduleRow, wall: WallTime): Section[] {
   if (due?.hosts === undefined) return [];
   const running = new Set(executions.flatMap(({ value }) => value?.host ?? []));
@@ -933,7 +926,6 @@ function buildOpenTable({ due, executions }: ScheduleRow, wall: WallTime): Secti
   return buildDetailTable("to be started", columns, waiting);
 }
 
-/** Number of occurrences shown. */
 const SHOWN_OCCURRENCES = 5;
 
 /** Builds the table of the next occurrences, with notes on clock changes (daylight saving time) and excluded days. */
@@ -995,3 +987,28 @@ export const DEAD_LETTER_COLUMNS: readonly TableColumn<DeadLetter>[] = [
     },
   ),
 ];
+
+/** Formats missed runs: `12 occurrences were skipped: load 0.5 < 0.1 does not hold`. */
+export function formatMissedRuns({ host, count, why }: MissedRuns): string {
+  return `${count === 1 ? "an occurrence" : `${count} occurrences`}${host === undefined ? "" : ` on ${host}`} ${why}`;
+}
+
+/** Formats it for people: `5s to 20m`; undefined without bounds. */
+export function formatExpectation({ least, most }: Expectation): string | undefined {
+  if (most === undefined) return least === undefined ? undefined : `at least ${formatDuration(least)}`;
+  return least === undefined
+    ? `at most ${formatDuration(most)}`
+    : `${formatDuration(least)} to ${formatDuration(most)}`;
+}
+
+/** Formats how the last runs of the hosts ended: `11 of 12 ok, web4 failed`; undefined if none has ended. */
+export function formatHostResults({ hosts }: ShownDue): string | undefined {
+  if (hosts === undefined) return undefined;
+  const ended = [...hosts].flatMap(([host, { last }]) => (last === undefined ? [] : [{ host, ...last }]));
+  if (ended.length === 0) return undefined;
+  const good = ended.filter(({ result }) => result === "ok").length;
+  const [first, ...more] = ended.filter(({ result }) => result !== "ok");
+  const count = good === hosts.size ? `${good} ok` : `${good} of ${hosts.size} ok`;
+  if (first === undefined) return count;
+  return `${count}, ${first.host} ${first.result}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+}

@@ -79,6 +79,8 @@ export interface QueueView<R> extends TableView<R> {
   of: "queue";
   /** Whether locks and resources with empty queues can have rows. */
   hasEmpty: boolean;
+  /** Whether rows in the ascending order of a column are in that of kinds and names. A listing with a limit then stops early. */
+  isByName?(column: string, viewContext: ViewContext): boolean;
   buildRows(queue: NamedQueue, viewContext: ViewContext): readonly R[];
 }
 

@@ -156,7 +156,6 @@ function parseCronlockLogin(tool: CronlockTool, variables: ToolVariables): Cronl
     : { user: name, password: secret, source: auth.source };
 }
 
-/** The default port of etcd. */
 const ETCD_PORT = 2379;
 /** The default port of Redis. A line with this port was not migrated yet. */
 const REDIS_PORT = 6379;

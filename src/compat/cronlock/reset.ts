@@ -19,7 +19,6 @@ const LEAST_PATIENCE = 90_000;
  * holder.
  */
 const MAX_RESET_ATTEMPTS = 5;
-/** Settings that apply only to runs. */
 const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExitCode"];
 
 /**

@@ -22,7 +22,6 @@ const MIGRATE_CRONTAB_FLAGS = declareFlags({
   "--program PATH": "program that the new lines call (default: signalbox)",
 });
 
-/** Values of these flags. */
 export type MigrateCrontabFlags = FlagsOf<typeof MIGRATE_CRONTAB_FLAGS>;
 
 export const migrateCrontabCommand = declareCommand({

@@ -139,7 +139,6 @@ export function hasMark(text: string): boolean {
   return text.search(MARK) >= 0;
 }
 
-/** Returns the marks in a text. */
 export function listMarks(text: string): readonly string[] {
   return text.match(MARK) ?? [];
 }

@@ -327,7 +327,6 @@ function getWordRange({ command }: LocatedCommand, from: number, to: number): { 
   return { start: command.spans[from]?.start ?? 0, end: command.spans[to - 1]?.end ?? 0 };
 }
 
-/** Returns the source text of a word. */
 function getWordSource({ text, command }: LocatedCommand, index: number): string {
   const { start, end } = command.spans[index] ?? { start: 0, end: 0 };
   return text.slice(start, end);

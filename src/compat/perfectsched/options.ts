@@ -14,7 +14,6 @@ import { getSetting, type SettingKey } from "../../core/config/settings.ts";
 import { SourceDocument } from "../../core/config/source-document.ts";
 import { readPlainFile } from "../front-end.ts";
 
-/** A parsed perfectsched line. */
 export interface PerfectschedLine {
   environment: string;
   /** Path of the configuration file. */
@@ -220,7 +219,6 @@ const OWN_KEYS = [
 ] as const;
 /** Keys of workers that have a different effect here. A worker reports them itself if it reads the file. */
 const WORKER_KEYS = ["poll_interval", "alive_time", "max_acquire"] as const;
-/** Keys of the file that only a worker reads. */
 const WORKER_FILE_KEYS = ["concurrency", "tags", "retryWait", "metrics", "hooks", "commands"] as const;
 
 /**
@@ -351,7 +349,6 @@ function buildUnknownKeyNotes({ sheet, environment, fields }: ConfigSection): st
   });
 }
 
-/** The handlers file for a worker. */
 interface HandlerFile {
   file: string;
   /** Undefined if the file is not keyed by environment. */

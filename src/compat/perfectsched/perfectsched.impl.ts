@@ -17,7 +17,6 @@ import {
   readPerfectschedConfig,
 } from "./options.ts";
 
-/** Exit code for all errors. */
 const FAILED_EXIT_CODE = 1;
 /** Exit codes above this are those of signals. */
 const SIGNAL_EXIT_BASE = 128;

@@ -106,7 +106,6 @@ export function splitExecWords(command: readonly string[]): readonly string[] {
     : text.split(/[ \t\r\f\v]+/).filter((word) => word !== "");
 }
 
-/** The default configuration file. */
 export const DEFAULT_CONFIG = "/etc/switchman.conf";
 
 /** The contents of a switchman configuration file. */
@@ -224,7 +223,6 @@ function findSwitchmanLevel(name: string): SwitchmanLevel | undefined {
   );
 }
 
-/** Whether `level` is at least as high as `least`. */
 export function isAtLeastLevel(level: SwitchmanLevel, least: SwitchmanLevel): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(least);
 }

@@ -32,7 +32,6 @@ import {
 } from "./options.ts";
 import { DIED_EXIT_CODE, switchman } from "./switchman.ts";
 
-/** The version of switchman that is emulated. */
 const EMULATED_VERSION = "1.16";
 
 export const execute: CommandExecutor = async ({ args }, io) => {

@@ -1,6 +1,5 @@
 import { declareCommand } from "../../cli/frame/command.ts";
 
-/** Exit code of Perl's `die`. */
 export const DIED_EXIT_CODE = 255;
 
 export const switchman = declareCommand({

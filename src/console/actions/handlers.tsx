@@ -52,7 +52,6 @@ import { openWhy, openWhyThen } from "./why.ts";
 
 type ActionHandler = (app: ConsoleApp) => unknown;
 
-/** Runs an action by its id. */
 export function act(app: ConsoleApp, id: string): void {
   if (id.startsWith("user:")) runUserCommand(app, id);
   else HANDLERS[id as KeyActionId]?.(app);
@@ -143,7 +142,6 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ),
 };
 
-/** Creates the handler of each of several actions. */
 function createHandlers<const Id extends string>(
   ids: readonly Id[],
   createHandler: (id: Id) => ActionHandler,

@@ -1,7 +1,6 @@
 import type { ConsoleApp } from "../console-app.ts";
 import { updateTab } from "../state/console-state.ts";
 
-/** Sorts by the next column. */
 export function sortByNextColumn(app: ConsoleApp): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);

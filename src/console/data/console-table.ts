@@ -42,7 +42,6 @@ export interface OutsideRows {
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
 const LARGE_ROW_COUNT = 5_000;
 
-/** The style and the width of a table. */
 type TableLook = OutputStyle & { width: number };
 
 /** The titles of a table's columns, and the cells of its rows. */
@@ -124,6 +123,8 @@ export class ConsoleTable implements RowList {
     if (isOther) this.#kept = this.#createKeptRows();
     this.#adaptView(snapshot);
     if (outside !== undefined) this.#setRows(outside);
+    // A part of the queues is complete in itself, but tells nothing about other objects.
+    else if (this.#view.of === "snapshot" && snapshot.revision === 0n) return this.forgetRows();
     const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;

@@ -79,7 +79,6 @@ export class ContextList {
     this.#onChange = onChange;
   }
 
-  /** The name of the active context. */
   get activeName(): string | undefined {
     return this.#context.settings.context;
   }

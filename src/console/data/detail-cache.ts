@@ -34,6 +34,7 @@ const NO_SESSIONS: Snapshot["outcomes"] = new Map();
 export class DetailCache {
   readonly #context: CommandContext;
   readonly #onChange: () => void;
+  readonly #getIsQuiet: () => boolean;
   /** The sessions of the visible runs. */
   #sessions: readonly RunnerKey[] = [];
   #poller: RepeatedRead<SessionLivenessMap> | undefined;
@@ -43,9 +44,13 @@ export class DetailCache {
   #timer: NodeJS.Timeout | undefined;
   #known: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
 
-  /** @param onChange  called when new session states or outcomes were read */
-  constructor(context: CommandContext, onChange: () => void) {
+  /**
+   * @param onChange    called when new session states or outcomes were read
+   * @param getIsQuiet  whether the user does not type: the states are then read as rarely as displayed ages grow
+   */
+  constructor(context: CommandContext, onChange: () => void, getIsQuiet: () => boolean) {
     this.#context = context;
+    this.#getIsQuiet = getIsQuiet;
     this.#onChange = onChange;
   }
 
@@ -68,13 +73,16 @@ export class DetailCache {
     this.#liveness = this.#getLiveness();
     this.#sessions = wanted;
     this.#poller?.end();
+    const getIsQuiet = this.#getIsQuiet;
     this.#poller =
       wanted.length === 0
         ? undefined
         : new RepeatedRead({
             clock: this.#context.clock,
             delay: CURSOR_PAUSE_MS,
-            pause: POLL_EVERY,
+            get pause() {
+              return getIsQuiet() ? QUIET_POLL_PAUSE_MS : POLL_EVERY;
+            },
             read: (signal) => this.#readLiveness(wanted, signal),
             onChange: this.#onChange,
           });
@@ -134,8 +142,9 @@ export class DetailCache {
 /** Maximum number of sessions polled. More would take too long. */
 const MOST_SESSIONS = 30;
 
-/** Interval between two polls of a session, ms. */
+/** Interval between two polls of a session, ms: while the user types, and later. */
 const POLL_EVERY = 2_000;
+const QUIET_POLL_PAUSE_MS = 10_000;
 
 /** The inputs of a detail besides its subject. */
 interface DetailInputs extends DetailContext {
@@ -144,7 +153,6 @@ interface DetailInputs extends DetailContext {
   facts: readonly { label: string; value: string }[];
 }
 
-/** Builds the detail of a subject. */
 export function buildDetail(subject: Subject, inputs: DetailInputs): Detail {
   return buildOwnDetail(subject, inputs) ?? buildPlainDetail(subject, inputs);
 }

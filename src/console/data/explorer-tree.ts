@@ -2,13 +2,14 @@ import { getStateTone, shortenOwner, shortenResourceName } from "../../cli/views
 import { shortenAlarm } from "../../cli/views/etcd-members.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { selectFirst } from "../../cli/views/overview.ts";
+import { formatQueueName } from "../../cli/views/problems.ts";
 import { buildQueueRow } from "../../cli/views/queues.ts";
 import { buildScheduleRows, getScheduleTone } from "../../cli/views/schedules.ts";
 import type { WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
-import { buildProblemId, formatQueueName, type Problem } from "../../site/state/problem.ts";
+import { buildProblemId, type Problem } from "../../site/state/problem.ts";
 import {
   computeQueueTally,
   computeShares,
@@ -120,7 +121,7 @@ export function buildTree(inputs: TreeInputs, wall: WallTime, signs: TreeSigns):
   const branches = BRANCHES.flatMap((tab) => {
     const isOpen = open.has(tab);
     const root = { ...buildRootNode(tab, counts), isOpen };
-    if (!isOpen) return [root];
+    if (!isOpen || snapshot.revision === 0n) return [root];
     if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
     return [root, ...buildChildNodes(tab, snapshot, viewContext)];
   });
@@ -230,6 +231,7 @@ function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns)
 
 /** The id of the root of the nodes that need attention. */
 const ATTENTION = "attention";
+
 /** Maximum number of nodes of each sort. The others are counted. */
 const MOST_URGENT = 5;
 
@@ -369,6 +371,7 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
 
 /** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */
 const MAX_OPEN_LOCKS = 30;
+
 /** The maximum number of schedule nodes. */
 const MAX_SCHEDULE_NODES = 200;
 
@@ -412,7 +415,6 @@ function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeN
 /** Id of the root of the contexts. */
 export const CLUSTERS = "clusters";
 
-/** Builds the nodes of the contexts, if there are any. */
 function buildContextNodes(
   contexts: readonly ListedContext[],
   { open, counts }: TreeInputs,

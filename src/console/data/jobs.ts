@@ -177,7 +177,6 @@ function createCapturingIo(io: CommandIo, { writeLine, signal, ...reports }: Out
   };
 }
 
-/** Describes the state of a job in a word. */
 export function describeJobState({ code }: ConsoleJob): { text: string; role: StyleRole } {
   if (code === undefined) return { text: "running", role: "waiting" };
   if (code === 0) return { text: "done   ", role: "held" };

@@ -12,6 +12,7 @@ import {
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
+import { commitWithRetries } from "../../site/observe/ports.ts";
 import { findEtcdFaults } from "../../site/state/etcd-findings.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
@@ -21,15 +22,24 @@ export interface ShownData {
   /** The same object as long as nothing changed. */
   readonly snapshot: Snapshot;
   readonly clusterHealth: ClusterHealth | undefined;
-  /** Whether a first read is complete. Before that, the snapshot is empty even if etcd is not. */
+  /** Whether a first read is complete. Before that, the snapshot has a part of the queues at most, and revision 0. */
   readonly hasRead: boolean;
   readonly connection: ConnectionState;
+  /** Set during the first read. */
+  readonly progress?: ReadProgress | undefined;
   /** Set if the state is a past one. */
   readonly past?: PastMoment | undefined;
   /** Reads everything again. */
   reread(): void;
   /** Takes all received changes into the snapshot now. */
   catchUp(): void;
+}
+
+/** Numbers of keys. */
+interface ReadProgress {
+  read: number;
+  /** Undefined while it is not known. */
+  total: number | undefined;
 }
 
 /** A past moment, and how exactly it is known. */
@@ -57,7 +67,7 @@ export interface ConnectionState {
 
 /** The status of the etcd cluster. */
 interface ClusterHealth {
-  /** Round trip of a linearizable request, ms. */
+  /** Round trip of a linearizable request, ms, in steps: small changes mean nothing, and each is written to the terminal. */
   ms: Millis;
   leader: string | undefined;
   up: number;
@@ -74,6 +84,13 @@ export function isLive({ kind }: ConnectionState): boolean {
 
 /** Shown in place of rows until something was read. An unread cluster is not an empty one. */
 export const NOT_READ_YET = "No data yet: etcd has not been read.";
+
+/** Time until the first picture of an unfinished first read, ms: most sites are read sooner. */
+const PARTIAL_PAUSE_MS = 250;
+/** Time between two such pictures, ms: they take a tenth of the time at most, and few have more rows than the one before. */
+const PROGRESS_PAUSE_MS = 1_000;
+const PROGRESS_PAUSE_FACTOR = 9;
+const PARTIAL_GROWTH_FACTOR = 4;
 
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
@@ -109,11 +126,16 @@ export class LiveView implements ShownData {
   #last = LONG_AGO;
   /** How long `onChange` took for the last snapshot, ms. Slow machines get fewer snapshots. */
   #cost = 0;
+  /** What the last call of `onChange` was about. */
+  #published = "";
   #again = new AbortController();
   #lostChanges = 0;
+  #total: number | undefined;
+  /** What the first read had brought when more of it was shown last. */
+  #partial: Snapshot | undefined;
 
   /**
-   * @param onChange    called for a new snapshot or connection state, at most five times a second
+   * @param onChange    called for a new snapshot, connection state or health, at most five times a second
    * @param getIsQuiet  whether the user does not type, so that fewer updates suffice
    */
   constructor(context: CommandContext, onChange: () => void, getIsQuiet = () => false) {
@@ -133,7 +155,9 @@ export class LiveView implements ShownData {
 
   /** Takes all received changes into the snapshot now, without waiting for the next update. */
   catchUp(): void {
-    const read = this.#builder.getSnapshot();
+    const whole = this.#builder.getSnapshot();
+    if (whole.revision > 0n) this.#partial = undefined;
+    const read = this.#partial ?? whole;
     if (read === this.#read && this.#snapshot.etcdFaults === this.#etcdFaults) return;
     this.#read = read;
     this.#snapshot = { ...read, etcdFaults: this.#etcdFaults };
@@ -150,6 +174,11 @@ export class LiveView implements ShownData {
 
   get hasRead(): boolean {
     return this.#snapshot.revision > 0n;
+  }
+
+  get progress(): ReadProgress | undefined {
+    const read = this.#builder.revisions.size;
+    return this.hasRead || read === 0 ? undefined : { read, total: this.#total };
   }
 
   /**
@@ -174,6 +203,7 @@ export class LiveView implements ShownData {
 
   begin(): void {
     void this.#followChanges();
+    void this.#publishFirstRead();
     void this.#watchHeartbeat();
   }
 
@@ -207,6 +237,34 @@ export class LiveView implements ShownData {
     }
   }
 
+  /** Publishes what the first read has brought so far, until it is complete. */
+  async #publishFirstRead(): Promise<void> {
+    const { clock } = this.#context;
+    this.#countKeys().catch(() => {}); // what prevents it prevents the read too, and is reported there
+    let [shown, pause] = [0, PARTIAL_PAUSE_MS];
+    while (!this.hasRead && !this.#stop.signal.aborted) {
+      await clock.sleep(pause, this.#stop.signal).catch(() => {});
+      const { read = 0 } = this.progress ?? {};
+      if (read > PARTIAL_GROWTH_FACTOR * shown) {
+        shown = read;
+        this.#partial = this.#builder.getPartialSnapshot();
+        this.catchUp();
+      }
+      if (read === 0) continue;
+      this.#onChange();
+      pause = Math.max(PROGRESS_PAUSE_MS, PROGRESS_PAUSE_FACTOR * this.#cost);
+    }
+  }
+
+  async #countKeys(): Promise<void> {
+    const success = this.#builder.ranges.map(
+      (range) => ({ op: "range", ...range, countOnly: true }) as const,
+    );
+    const txn = { compare: [], success, failure: [] };
+    const { results } = await commitWithRetries(this.#context, txn, this.#stop.signal);
+    this.#total = results.reduce((sum, result) => sum + (result.op === "range" ? result.count : 0), 0);
+  }
+
   #updateStreamState(kind: ConnectionState["kind"], fault?: string): void {
     const since =
       kind === this.#streamState.kind ? this.#streamState.since : this.#context.clock.getWallTime();
@@ -227,7 +285,8 @@ export class LiveView implements ShownData {
     if (beat.kind === "silence") this.#silence = beat;
     else {
       this.#silence = undefined;
-      this.#clusterHealth = beat;
+      const { leader, up, total, version, faults } = beat;
+      this.#clusterHealth = { leader, up, total, version, faults, ms: roundDuration(beat.ms) };
       this.#askedAt = addMs(this.#context.clock.now(), -beat.ms);
     }
     this.#scheduleUpdate();
@@ -258,10 +317,19 @@ export class LiveView implements ShownData {
 
   #publishSnapshot(): void {
     this.#timer = undefined;
+    const before = this.#snapshot;
     this.catchUp();
+    const state = JSON.stringify([this.connection, this.#clusterHealth]);
+    if (before === this.#snapshot && state === this.#published) return;
+    this.#published = state;
     this.#onChange();
     this.#last = this.#context.clock.now();
   }
+}
+
+function roundDuration(ms: number): number {
+  const step = ms < 100 ? 10 : 100;
+  return ms < 10 ? 0 : Math.round(ms / step) * step;
 }
 
 function isAway(error: unknown): boolean {

@@ -79,8 +79,8 @@ export class OutcomeReader {
 interface ReadPorts<T> {
   clock: Clock;
   read(signal: AbortSignal): Promise<T>;
-  /** Time between an answer and the next request, ms; undefined to read only once. */
-  pause: number | undefined;
+  /** Time between an answer and the next request, ms; undefined to read only once. It may change. */
+  readonly pause: number | undefined;
   /** Time before the first request, ms. */
   delay?: number;
   onChange(): void;
@@ -115,7 +115,7 @@ export class RepeatedRead<T> {
   }
 
   async #readAgain(): Promise<void> {
-    const { clock, read, pause, onChange, delay = 0 } = this.#ports;
+    const { clock, read, onChange, delay = 0 } = this.#ports;
     const { signal } = this.#stop;
     if (delay > 0) await clock.sleep(delay, signal).catch(() => {}); // rejected: it was ended
     while (!signal.aborted) {
@@ -128,6 +128,7 @@ export class RepeatedRead<T> {
       }
       if (signal.aborted) return;
       onChange();
+      const { pause } = this.#ports;
       if (pause === undefined) return;
       await clock.sleep(pause, signal).catch(() => {}); // rejected: it was ended
     }

@@ -20,11 +20,12 @@ const MAX_COUNT_PAUSE_MS = 10_000;
 
 /** Counts before the first read: unknown, not zero. */
 const UNREAD_COUNTS: TabCounts = {};
+const NO_PROBLEMS: readonly Problem[] = [];
 
 /** Counts the rows of the tabs without building them. */
 export class TabCounter {
   #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
-  #problems: { list: readonly Problem[]; due: MonotonicTime } = { list: [], due: LONG_AGO };
+  #problems: { list: readonly Problem[]; due: MonotonicTime } = { list: NO_PROBLEMS, due: LONG_AGO };
   readonly #now: () => MonotonicTime;
 
   constructor(now: () => MonotonicTime) {
@@ -51,7 +52,8 @@ export class TabCounter {
   #countProblems(snapshot: Snapshot, wall: WallTime): number {
     const start = this.#now();
     if (start < this.#problems.due) return this.#problems.list.length;
-    const list = findProblems(snapshot, wall);
+    const found = findProblems(snapshot, wall);
+    const list = found.length === 0 ? NO_PROBLEMS : found;
     const end = this.#now();
     const pause = COUNT_PAUSE_FACTOR * subtractTime(end, start);
     this.#problems = {

@@ -93,7 +93,6 @@ function hasRemedy({ level, remedy }: Finding): boolean {
   return remedy !== undefined && level !== "ok";
 }
 
-/** Width of the copied text, columns. */
 const COPIED_TEXT_COLUMNS = 110;
 /** Maximum width of the column with the checks. */
 const MAX_CHECK_COLUMNS = 34;

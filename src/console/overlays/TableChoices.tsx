@@ -22,7 +22,6 @@ const LIST_HINTS: Hints = [
   ["m", "start with it"],
 ];
 
-/** The saved views of this cluster. */
 export function SavedViews() {
   const { app, width, close } = useOverlay(90);
   const { savedViews, startView } = app.state;

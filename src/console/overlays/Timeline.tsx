@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
+import { type BarCell, countBandCells, drawRunBar, drawTimeAxis } from "../../cli/views/timeline-drawing.ts";
 import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
@@ -10,13 +11,9 @@ import { computeUnitPeaks } from "../../site/state/resource-use.ts";
 import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import type { ActionableSubject } from "../../site/state/subject.ts";
 import {
-  type BarCell,
   buildHostTimeline,
   buildRunBars,
   buildTimeline,
-  countBandCells,
-  drawRunBar,
-  drawTimeAxis,
   isFailedResult,
   type RunBar,
   type TimelineInputs,
@@ -50,7 +47,6 @@ function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, 
   return readsAll ? [keys.outcomeHistories()] : undefined;
 }
 
-/** The subject of a timeline. */
 interface TimelineSubject {
   kind: "lock" | "resource" | "host" | "schedule";
   name: string;
@@ -302,7 +298,6 @@ function describeTimelineGap(kind: TimelineSubject["kind"], hasOutcomes: boolean
   }
 }
 
-/** The signs of a timeline. */
 interface TimelineViewSigns {
   cells: Readonly<Record<BarCell, string>>;
   drain: string;
@@ -328,7 +323,6 @@ const ROLES: Readonly<Record<BarCell, StyleRole>> = {
   failed: "problem",
 };
 
-/** The inputs of the rows of a timeline. */
 interface TimelineRowsInput {
   tracks: readonly TimelineTrack[];
   bars: readonly RunBar[];

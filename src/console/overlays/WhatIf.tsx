@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "react";
+import { formatWhatIf } from "../../cli/views/what-if.ts";
 import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
@@ -10,7 +11,6 @@ import {
   computeResetEffect,
   computeTotalEffect,
   type DirectEffect,
-  formatWhatIf,
   predictChange,
 } from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
@@ -116,7 +116,6 @@ interface WhatIfSubject {
 /** A change whose effect can be computed. */
 type WhatIfChange = "drain" | "reset" | "total";
 
-/** Lists the changes that are possible for a subject. */
 function listWhatIfChanges({ kind }: WhatIfSubject): readonly WhatIfChange[] {
   if (kind === "resource") return ["drain", "reset", "total"];
   return kind === "lock" ? ["drain", "reset"] : ["drain"];

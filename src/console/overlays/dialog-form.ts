@@ -13,7 +13,6 @@ export interface Form {
   readonly fields: readonly FormField[];
 }
 
-/** One field of a form. */
 interface FormField {
   /** `arg:NAME` or `flag:NAME`: an argument and a flag may have the same name. */
   readonly id: string;
@@ -150,7 +149,6 @@ function getFieldValues({ kind, value, separator }: FormField): readonly string[
   return kind === "list" ? parseWordList(value) : [value];
 }
 
-/** Lists the values of the arguments that are filled in. */
 export function listArgumentValues({ fields }: Form): readonly string[] {
   return fields.filter(({ id }) => id.startsWith("arg:")).flatMap(getFieldValues);
 }
@@ -212,7 +210,6 @@ function buildFlagWords(field: FormField): string[] {
   return values.flatMap((word) => (isOptional || word.startsWith("-") ? [`${flag}=${word}`] : [flag, word]));
 }
 
-/** A fault of a form. */
 interface FormFault {
   /** The field; undefined if the fault concerns all of them. */
   id?: string;

@@ -1,5 +1,6 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
+import { formatNextGrants } from "../../cli/views/what-if.ts";
 import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
@@ -11,7 +12,6 @@ import {
   computeResetEffect,
   computeTotalEffect,
   type DirectEffect,
-  formatNextGrants,
 } from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { AT_ONCE } from "../data/jobs.ts";

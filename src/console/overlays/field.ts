@@ -191,7 +191,6 @@ function findBoundaryBefore(text: string, index: number): number {
   return segment(text).containing(index - 1)?.index ?? 0;
 }
 
-/** Splits a text into graphemes, in order. */
 function splitGraphemes(text: string): string[] {
   return Array.from(segment(text), (one) => one.segment);
 }

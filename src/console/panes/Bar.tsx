@@ -1,5 +1,4 @@
 import { Box } from "ink";
-import type { Millis } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../site/state/subject.ts";
@@ -108,7 +107,7 @@ function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
     ];
   }
   const what = {
-    opening: `connecting for ${age}`,
+    opening: liveView.progress === undefined ? `connecting for ${age}` : formatProgress(liveView.progress),
     away: `etcd unreachable ${age}${revision && `, last known: ${revision}`}`,
     refused: `access refused ${age}${revision && `, last known: ${revision}`}`,
     past: revision,
@@ -117,6 +116,11 @@ function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
     { text: ` ${signs.marks.problem}${what}`, weight: 1 },
     { text: state.fault === undefined ? "" : ` ${signs.dot} ${cleanToWidth(state.fault, 60)}`, weight: 4 },
   ];
+}
+
+function formatProgress({ read, total }: NonNullable<ConsoleApp["liveView"]["progress"]>): string {
+  const of = total === undefined ? "" : ` of ${Math.max(read, total).toLocaleString("en-US")}`;
+  return `reading: ${read.toLocaleString("en-US")}${of} keys`;
 }
 
 /** Builds the segments for the health of the cluster. The number of members is removed last, the others before the keys. */
@@ -128,15 +132,8 @@ function buildHealthSegments(
   return [
     { text: name, weight: 30 },
     { text: ` ${dot} ${up}/${total}`, weight: 3 },
-    { text: ` ${dot} ${formatRoundTrip(ms)}`, weight: 31 },
+    { text: ` ${dot} ${ms === 0 ? "< 10" : ms} ms`, weight: 31 },
   ];
-}
-
-/** Formats the time of a request in steps: each change is written to the terminal, and small changes mean nothing. */
-function formatRoundTrip(ms: Millis): string {
-  if (ms < 10) return "< 10 ms";
-  const step = ms < 100 ? 10 : 100;
-  return `${Math.round(ms / step) * step} ms`;
 }
 
 function formatRunningJobs({ jobs: { running }, theme: { signs } }: ConsoleApp): string {

@@ -79,7 +79,6 @@ function Main({ layout }: { layout: Layout }) {
 
 const focusOnDetail = (app: ConsoleApp) => focusOn(app, "detail");
 
-/** The detail of the selected row. */
 function DetailRows({ width, height }: Size) {
   const app = useConsole();
   const lines = listDetailLines(app, width);

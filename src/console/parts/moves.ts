@@ -13,7 +13,6 @@ function findList(app: ConsoleApp, pane: Pane) {
 
 type VisibleList = NonNullable<ReturnType<typeof findList>>;
 
-/** Changes the cursor of a list. */
 function changeCursor(
   app: ConsoleApp,
   { pane, rows, height }: VisibleList,

@@ -49,7 +49,6 @@ type RowActionBuilder<Id extends RowCommandId> = (
   snapshot: Snapshot,
 ) => Omit<RowAction, "command"> | { reason: string };
 
-/** The builder of each command that acts on rows. */
 const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
   reset: buildResetAction,
   drain: buildDrainAction,
@@ -63,7 +62,6 @@ const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
       : buildScheduleAction(row),
 };
 
-/** Builds the action of a command for a row. */
 export function buildRowAction(
   id: RowCommandId,
   subject: Subject | undefined,
@@ -127,7 +125,6 @@ function buildScheduleAction({ name }: Pick<Subject, "name">): Omit<RowAction, "
   return { args: [name], target: name };
 }
 
-/** The preview of a command. */
 export interface CommandPreview {
   /** Undefined if the preview failed; the messages then give the reason. */
   revision: string | undefined;
@@ -208,7 +205,6 @@ export function createPreview(
   };
 }
 
-/** Lists the runs that a command ends. */
 function listEndedRuns(result: OperationResult): string[] {
   switch (result.kind) {
     case "eviction":

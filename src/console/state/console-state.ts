@@ -224,7 +224,6 @@ export function restoreUserSizes(kept: unknown): UserSizes {
   return Object.fromEntries(entries);
 }
 
-/** The panes that are lists with a cursor. */
 type ListPane = Exclude<Pane, "detail">;
 
 /** The rows of these panes, and the numbers of visible ones. */

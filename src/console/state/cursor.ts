@@ -10,7 +10,6 @@ export interface Cursor {
 
 export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
 
-/** A list of rows for a cursor. */
 export interface RowList {
   readonly length: number;
   getKeyAt(index: number): string | undefined;
@@ -42,7 +41,6 @@ export function clampCursor(cursor: Cursor, rows: RowList, height: number): Curs
   return { key: rows.getKeyAt(index), index, top: computeTop(shifted, index, height, rows.length) };
 }
 
-/** Moves the cursor to another row. */
 export function moveCursor(cursor: Cursor, rows: RowList, to: number, height: number): Cursor {
   if (rows.length === 0) return cursor;
   const index = clamp(to, 0, rows.length - 1);

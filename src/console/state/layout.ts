@@ -27,11 +27,9 @@ export interface LayoutWishes {
   tableLines?: number | undefined;
   /** Width at which no line of the explorer is cut, columns. */
   explorerWidth?: number | undefined;
-  /** Number of lines in the panel. */
   panelLines?: number | undefined;
 }
 
-/** Minimum screen size. */
 export const MIN_SCREEN: Size = { width: 40, height: 10 };
 /** Minimum width for an explorer beside the other panes. On a narrower screen it replaces them while it has the focus. */
 const MIN_COLUMNS_FOR_EXPLORER = 100;

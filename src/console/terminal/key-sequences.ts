@@ -182,7 +182,6 @@ function parseKittyKey(taken: string, more: number): InputEvent | undefined {
   return createCodedKey(Number(typed || code), modifiers);
 }
 
-/** Creates the event of a key by its character code. */
 function createCodedKey(code: number, modifiers: number): InputEvent | undefined {
   const name = KITTY_KEYS[code];
   if (name !== undefined) return createNamedKey(name, modifiers);

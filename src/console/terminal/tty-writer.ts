@@ -1,6 +1,5 @@
 import { constants, openSync, writeSync } from "node:fs";
 
-/** Events of a terminal that is written to. */
 interface TtyWriterEvents {
   /** The terminal has accepted all output after a delay. */
   onDrained(): void;

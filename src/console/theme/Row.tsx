@@ -116,7 +116,6 @@ export interface RowModel {
 
 type RowSelection = "focused" | "unfocused";
 
-/** Builds a row of one text. */
 export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };
 }
@@ -141,7 +140,6 @@ function addAccent(cells: readonly RowCell[], selection: RowSelection, sign: str
   return [bar, { ...cell, text: cell.text.slice(1) }, ...others];
 }
 
-/** Returns the text of cells. */
 export function joinCellTexts(cells: readonly RowCell[]): string {
   return cells.map(({ text }) => text).join("");
 }
@@ -150,7 +148,6 @@ export function computeCellsWidth(cells: readonly RowCell[]): number {
   return cells.reduce((sum, { text }) => sum + computeDisplayWidth(text), 0);
 }
 
-/** Pads cells with blanks. */
 export function padCells(cells: readonly RowCell[], width: number): readonly RowCell[] {
   const missing = width - computeCellsWidth(cells);
   return missing > 0 ? [...cells, { text: " ".repeat(missing) }] : cells;
@@ -185,7 +182,6 @@ export function buildTreeCells(
   return [...start, { ...label, text }, { text: gap }, end];
 }
 
-/** Pads a text with blanks. */
 export function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
 }

@@ -49,7 +49,6 @@ const NAMED_KEYS =
   /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
 const MODIFIERS = ["ctrl", "alt", "shift"] as const;
 
-/** A chord in its parts. */
 interface ChordParts {
   modifiers: ReadonlySet<string>;
   key: string;

@@ -65,7 +65,6 @@ export function createRunTrace(run: string, caller: TraceContext | undefined): T
   return { ...own, spanId: deriveId(run, 16) };
 }
 
-/** Creates the context of a part of a run. */
 export function createPartTrace(trace: TraceContext, part: string): TraceContext {
   return { ...trace, spanId: deriveId(`${part} ${trace.spanId}`, 16) };
 }

@@ -1,6 +1,5 @@
 import { addMs, type Clock, type Millis, subtractTime } from "./clock.ts";
 
-/** Resolves when the signal is aborted. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => listenForAbort(signal, resolve));
 }

@@ -6,7 +6,6 @@ import { findJsonFault, type JsonParser } from "../base/json-fault.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { clean } from "../base/text.ts";
 
-/** The content and metadata of a file. */
 export interface FileContent {
   text: string;
   /** Permission bits. */
@@ -82,7 +81,6 @@ export function findBaseDirectory(
   return isAbsolute(home) ? join(home, fallback) : undefined;
 }
 
-/** Lists the default configuration paths. */
 function listConfigPaths(env: Env): string[] {
   const user = findBaseDirectory(env, "XDG_CONFIG_HOME", ".config");
   const system = "/etc/signalbox/config.json";

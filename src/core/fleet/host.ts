@@ -15,7 +15,6 @@ export interface Machine {
   getTotalMemory(): number;
 }
 
-/** Settings for this host. */
 interface HostSettings {
   /** The full host name. */
   host?: string | undefined;

@@ -19,7 +19,6 @@ export interface MacroFacts {
 export interface Macros {
   /** Returns the value of a macro; undefined if there is no macro with this name. */
   readonly lookup: MacroLookup;
-  /** Expands the macros in a name. */
   expand(name: string): string;
   /**
    * Finds the name with the macro of this host in which a literal name may be configured: `FQDN_cpu` for

@@ -18,9 +18,7 @@ export abstract class FollowedKeys {
   readonly #fresh = new Set<string>();
   #revision = 0n;
 
-  /** Stores a key with a new value. */
   protected abstract storeKey(kv: KeyValue): void;
-  /** Removes a key that was stored. */
   protected abstract removeKey(key: string): void;
 
   /** Revision of the last complete read or batch. */

@@ -48,7 +48,6 @@ export type ParsedKey =
 
 /** A run id; ids of agents, of viewers and of calls have the same form. */
 export const RUN_ID = /^[0-9a-z]{12,32}$/;
-/** A session id, hexadecimal. */
 export const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
 const INSTANT_SEGMENT = /^(?:0|[1-9]\d{0,14})$/;
 
@@ -71,7 +70,6 @@ const NAMED_PREFIXES = {
 const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED_PREFIXES)[keyof typeof NAMED_PREFIXES]> =
   new Map(Object.entries(NAMED_PREFIXES));
 
-/** The first segments of all keys. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
   [
     ...NAMED_BY_COLLECTION.keys(),

@@ -26,7 +26,6 @@ export interface ClusterMember {
   id: bigint;
   /** Empty until the member has joined. */
   name: string;
-  /** The advertised client URLs. */
   clientUrls: readonly string[];
   /** The member is a learner and does not count for a majority. */
   isLearner: boolean;

@@ -27,15 +27,20 @@ export function validateLocks(names: readonly string[]): readonly string[] {
   throw new UsageError(`a claim has at most ${MOST_LOCKS} locks; got ${locks.length}`);
 }
 
+/** Whether a name is a segment of keys as it is. In the order of keys, an encoded character precedes all that are not encoded. */
+export function isPlainName(name: string): boolean {
+  return PLAIN_NAME.test(name);
+}
+
 /** Encodes a name as one segment of a key: bytes outside `A-Z a-z 0-9 . _ : @ -` become `%XX`. */
 export function encodeName(name: string): string {
-  if (PLAIN_NAME.test(name)) return name;
+  if (isPlainName(name)) return name;
   return Array.from(new TextEncoder().encode(name), encodeByte).join("");
 }
 
 function encodeByte(byte: number): string {
   const char = String.fromCharCode(byte);
-  return PLAIN_NAME.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  return isPlainName(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
 /**

@@ -155,7 +155,6 @@ export function describeVanished({ ttl }: MarkedSession): string {
   return `its session ended before its time; free in at most ${ttl} s`;
 }
 
-/** Compares two queue entries by the order of their claims. */
 export function compareByClaim(a: QueueEntry, b: QueueEntry): number {
   if (a.createRevision !== b.createRevision) return a.createRevision < b.createRevision ? -1 : 1;
   return a.key < b.key ? -1 : 1;

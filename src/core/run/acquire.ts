@@ -125,7 +125,6 @@ const SILENCE_PAUSE_MS = 100;
  * shows whether the call was applied.
  */
 export class Acquisition implements SessionOwner {
-  /** Writes this host's record. */
   readonly hostRecord: HostRecordWriter;
   isGranted = false;
   /** Whether a grant of this attempt may have been applied, or may still be, without its answer. */

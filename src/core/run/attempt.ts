@@ -54,7 +54,6 @@ export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
   return [...attempt.lockKeys, ...attempt.resourceKeys];
 }
 
-/** Builds the tickets for the queues of the locks. */
 export function buildLockTickets(
   attempt: ClaimAttempt,
   state: Ticket["state"],
@@ -65,7 +64,6 @@ export function buildLockTickets(
   return attempt.lockKeys.map((key) => ({ key, ticket }));
 }
 
-/** Builds the tickets for the queues of the resources. */
 export function buildResourceTickets(
   attempt: ClaimAttempt,
   totals: readonly ResourceTotal[],

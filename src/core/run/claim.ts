@@ -349,7 +349,6 @@ export function reportRefusal({ log }: ClaimPorts, request: RunRequest, refusal:
   return request.busyExitCode;
 }
 
-/** Describes a refusal as a clause. */
 export function describeRefusal(request: ClaimRequest, refusal: ClaimRefusal): string {
   switch (refusal.kind) {
     case "busy":

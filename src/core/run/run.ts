@@ -178,7 +178,7 @@ function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): 
   else ports.log.info("finished", { code });
 }
 
-/** The end of a run: a `RunResult`, or the kind of the error because of which the command was not run. */
+/** The end of a run: a `RunResult`, or the kind of the error that kept the command from running. */
 interface RunEnd extends Partial<CommandOutcome> {
   code: number;
   refusal?: { kind: string };

@@ -168,7 +168,7 @@ function parseDates(text: string): CalendarEntry | undefined {
   return { kind: "range", from, until };
 }
 
-/** Parses a day: `2026-12-25`. @returns undefined if it is none */
+/** Parses a day: `2026-12-25`. @returns undefined if it is malformed */
 export function parseDay(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const at = Date.parse(`${text}T00:00Z`);

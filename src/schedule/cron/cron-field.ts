@@ -12,7 +12,7 @@ export interface CronField {
   readonly isStar: boolean;
   /** Day of the month: days before the last one. `L` is 0, `L-3` is 3. */
   readonly fromEnd: readonly number[];
-  /** Day of the month: dates of which the nearest weekday matches, as in `15W`. */
+  /** Days of the month: the weekday nearest to each matches, as in `15W`. */
   readonly nearest: readonly number[];
   /** Day of the month: `LW`, the last weekday of the month. */
   readonly isLastWeekday: boolean;
@@ -45,6 +45,7 @@ export interface CronFieldKind {
 /** Names of the months, January first. */
 export const MONTHS = ["January", "February", "March", "April", "May", "June", "July"];
 MONTHS.push("August", "September", "October", "November", "December");
+
 /** Names of the days of the week, Sunday first. */
 export const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
@@ -142,6 +143,7 @@ interface PartValues {
 
 /** Maximum number of cached parts of a kind. Reading one takes 50 µs, and thousands of lists have the same few hundred. */
 const MAX_CACHED_PARTS = 5_000;
+
 /** The zone and the instant only make it quicker: nobody asks this object for occurrences. */
 const PARSER_OPTIONS = { tz: "UTC", currentDate: 0 };
 

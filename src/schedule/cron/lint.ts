@@ -29,7 +29,6 @@ export interface LintFinding {
   remedy?: string;
 }
 
-/** Creates a finding of this level. */
 export function createFinding(
   level: LintFinding["level"],
   about: string,

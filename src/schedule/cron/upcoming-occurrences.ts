@@ -12,7 +12,6 @@ import {
   formatWallDate,
 } from "./wall-times.ts";
 
-/** An upcoming occurrence. */
 export interface UpcomingOccurrence {
   at: WallTime;
   /** Local time: "2026-03-29 03:00 CEST (+02:00)". */

@@ -171,7 +171,6 @@ const getNameFormats = memoize((timeZone: string) =>
   ),
 );
 
-/** Returns the abbreviation of a zone. */
 function findAbbreviation(zone: string, at: WallTime): string | undefined {
   for (const format of getNameFormats(zone)) {
     const name = format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value;

@@ -112,7 +112,7 @@ function planNextStart(
   { result, endedAt }: EndedOccurrence["outcome"],
   { wait, unit }: { wait?: Millis | undefined; unit: number },
 ): OpenOccurrence | "never" | undefined {
-  if (result === "ok" || result === "replaced") return undefined;
+  if (result === "ok" || result === "replaced" || result === "canceled" || open.canceled) return undefined;
   // At once. Workers start first what was due first: with a later `runAt`, it would wait for the whole backlog.
   const runAt = Math.min(open.runAt, endedAt);
   if (result === "lost") return { ...open, runAt };

@@ -40,6 +40,10 @@ export type HandedEnd = v.InferOutput<typeof HANDED_END>;
 /** Why an occurrence is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
 export const OPEN_KINDS = ["due", "trigger", "after", "backfill"] as const;
 
+/** Who has canceled an occurrence that runs, when and why. Its worker ends it, and it does not start again. */
+const CANCELLATION = v.object({ by: v.string(), at: MILLIS, why: v.exactOptional(v.string()) });
+export type Cancellation = v.InferOutput<typeof CANCELLATION>;
+
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
 const OPEN_OCCURRENCE = v.object({
   /** Its scheduled time, or the instant of the trigger. Unique within a schedule. */
@@ -64,6 +68,7 @@ const OPEN_OCCURRENCE = v.object({
   env: v.optional(v.record(v.string(), v.string())),
   /** The ends of the schedules before it. */
   after: v.optional(v.array(PREDECESSOR_END)),
+  canceled: v.exactOptional(CANCELLATION),
   /**
    * The worker's session since its last start, until that start has ended. If the running key is missing, etcd has ended the
    * session, possibly before its time, and the task may still run.

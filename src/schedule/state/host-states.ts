@@ -5,7 +5,6 @@ import { isFailure, type OutcomeHistory } from "./outcome.ts";
 
 /** The state of a schedule; if it runs on every host, what the states of its hosts have in common. */
 export interface ShownDue extends DueState {
-  /** The states by host. Absent if no host has one. */
   readonly hosts?: ReadonlyMap<string, DueState>;
 }
 
@@ -56,19 +55,7 @@ export function listStates(
 export function mergeOutcomes(parts: readonly OutcomeHistory[]): OutcomeHistory {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
-  const merge = (field: keyof OutcomeHistory) =>
+  const merge = (field: "runs" | "dead") =>
     parts.flatMap((part) => part[field]).sort((a, b) => b.endedAt - a.endedAt);
   return { runs: merge("runs"), dead: merge("dead") };
-}
-
-/** Formats how the last runs of the hosts ended: `11 of 12 ok, web4 failed`; undefined if none has ended. */
-export function formatHostResults({ hosts }: ShownDue): string | undefined {
-  if (hosts === undefined) return undefined;
-  const ended = [...hosts].flatMap(([host, { last }]) => (last === undefined ? [] : [{ host, ...last }]));
-  if (ended.length === 0) return undefined;
-  const good = ended.filter(({ result }) => result === "ok").length;
-  const [first, ...more] = ended.filter(({ result }) => result !== "ok");
-  const count = good === hosts.size ? `${good} ok` : `${good} of ${hosts.size} ok`;
-  if (first === undefined) return count;
-  return `${count}, ${first.host} ${first.result}${more.length === 0 ? "" : ` and ${more.length} more`}`;
 }

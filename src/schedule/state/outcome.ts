@@ -6,11 +6,14 @@ import { isMillis, isText } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
 export const DEAD_LETTERS_LENGTH = 20;
+
 /** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
 const MAX_KEPT_TAILS = 2;
+
 /** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 4_096;
 const LONGEST_REASON = 300;
+
 /** Maximum size of what a handler returned, bytes of JSON, and number of outcomes that keep it. */
 export const LARGEST_RESULT = 16_384;
 const MAX_KEPT_RESULTS = 10;
@@ -23,16 +26,18 @@ export const OCCURRENCE_RESULTS = [
   "released",
   "lost",
   "replaced",
+  "canceled",
   "skipped",
 ] as const;
+
 /**
  * Result of an occurrence. `ok`: it succeeded. `failed`: the command or handler failed. `timeout`: its timeout passed.
  * `retry`: the handler requested another start later. `released`: the occurrence was given back. `lost`: its worker had to
- * end it, or vanished. `replaced`: the next one was due. `skipped`: it was never started.
+ * end it, or vanished. `replaced`: the next one was due. `canceled`: somebody canceled it, as the reason says. `skipped`: it was never started.
  */
 export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
-/** Results that count as a failure. `retry` (the handler asks for another start) and `replaced` do not. */
+/** Results that count as a failure. `retry` (the handler asks for another start), `replaced` and `canceled` do not. */
 const FAILED_RESULTS: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
 
 export function isFailure(result: OccurrenceResult): boolean {
@@ -77,6 +82,8 @@ export interface OccurrenceOutcome {
 
 /** Outcome history of a schedule, under `outcomes/<id>`. Both lists are newest first. */
 export interface OutcomeHistory {
+  /** The type of a job that was removed: its definition is gone. */
+  type?: string;
   runs: readonly OccurrenceOutcome[];
   /** Dead letters: occurrences that were given up. */
   dead: readonly OccurrenceOutcome[];
@@ -95,18 +102,22 @@ export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: Mill
   return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
 }
 
-/** The history of a schedule of which nothing has ended. */
+/** The history of a schedule without an ended run. */
 export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
-  const { runs, dead } = parseObject(text ?? "");
-  return { runs: filterOutcomes(runs, MOST_KEPT + 2), dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH) };
+  const { runs, dead, type } = parseObject(text ?? "");
+  return {
+    ...(isText(type) && { type }),
+    runs: filterOutcomes(runs, MOST_KEPT + 2),
+    dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH),
+  };
 }
 
 /** Returns the value to store in etcd, for `parseOutcomes`. */
-export function formatOutcomes({ runs, dead }: OutcomeHistory): string {
-  return JSON.stringify({ v: 1, runs, dead: dead.length === 0 ? undefined : dead });
+export function formatOutcomes({ type, runs, dead }: OutcomeHistory): string {
+  return JSON.stringify({ v: 1, type, runs, dead: dead.length === 0 ? undefined : dead });
 }
 
 /**

@@ -14,6 +14,7 @@ import type { OccurrenceOutcome } from "./outcome.ts";
  * its workers.
  */
 const MOST_LOST = 10;
+
 /** Maximum count of skipped occurrences. */
 export const MAX_COUNTED_OCCURRENCES = 10_000;
 
@@ -207,7 +208,7 @@ function noteSkipped(
   return { ...due, skipped: { ...skipped, ...(unmet !== undefined && { reason: unmet }) } };
 }
 
-/** Returns the state of a schedule of which something starts. */
+/** Returns the state of a schedule when an occurrence starts. */
 function forgetSkipped({ skipped: _, ...due }: DueState): DueState {
   return due;
 }

@@ -12,7 +12,6 @@ import type { CheckPorts } from "./ports.ts";
 /** The roles of a user: `runner` starts runs, `worker` runs schedules, `operator` also resets, drains and configures. */
 export type EtcdRole = "runner" | "worker" | "operator";
 
-/** A collection that a role writes. */
 interface WrittenCollection {
   collection: string;
   /** What does not work without it; undefined if nothing works. */
@@ -124,7 +123,6 @@ function buildImpossible(key: string): Compare {
   return { key, target: "mod", is: "less", value: 0n };
 }
 
-/** Describes what a role lacks, and what to grant. */
 function describeLack(prefix: string, { canRead, missing }: RolePermissions) {
   const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))].join(", ");
   const [faults, grants]: [string[], string[]] = [[], []];

@@ -17,7 +17,6 @@ export interface WatchSink extends Sink {
   apply(batch: WatchBatch): void;
 }
 
-/** An event of following etcd. */
 export type FollowEvent =
   /**
    * Everything was read: at the start, and again after the watch broke. `lost`: keys of which the watch had lost changes,

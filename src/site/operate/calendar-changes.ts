@@ -5,7 +5,6 @@ import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { StoredCalendar } from "./stored-calendars.ts";
 import type { ScheduleReadResult } from "./stored-schedules.ts";
 
-/** A planned change of a calendar. */
 export interface CalendarChange {
   readonly name: string;
   readonly before: StoredCalendar | undefined;
@@ -36,7 +35,6 @@ function formatEntries(days: readonly string[]): string {
   return `${days.slice(0, MAX_NAMED_SCHEDULES).join(", ") || "no days"}${more}`;
 }
 
-/** Lists the schedules that name a calendar. */
 export function listUsers({ schedules }: ScheduleReadResult, name: string): string[] {
   return [...schedules.values()]
     .filter(({ definition }) => definition !== undefined && listCalendarNames(definition).includes(name))

@@ -15,7 +15,6 @@ import {
   type OperatorPorts,
 } from "./operator-action.ts";
 
-/** Options for a new drain. */
 interface PutDrainOptions {
   target: DrainTarget;
   reason?: string | undefined;

@@ -1,10 +1,10 @@
 import { validateName } from "../../core/protocol/names.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
+import { mapSchedules } from "./schedule-mutations.ts";
 import { type FirstRuns, planSite } from "./site.ts";
 import { countSchedules, type PlannedChange } from "./stored-schedules.ts";
 
-/** The schedules of one import file. */
 export interface ScheduleImport extends FirstRuns {
   /** Target in the audit record. */
   target: string;
@@ -19,7 +19,8 @@ export interface ScheduleImport extends FirstRuns {
 
 /**
  * Builds a mutation that makes schedules match a file, see `planSite`.
- * @throws UsageError, CronError, ConfigError for a name or a definition; ConfigError if an id belongs to another source
+ * @throws UsageError, CronError, ConfigError for names or definitions, all of which it names; ConfigError if an id belongs to another
+ *   source
  */
 export function buildImportMutation({
   target,
@@ -29,10 +30,10 @@ export function buildImportMutation({
   remedy = "Give the schedules of this file other names with --prefix-id, or name their source with --source",
   ...firstRuns
 }: ScheduleImport): ScheduleMutation {
-  for (const [id, definition] of definitions) {
+  mapSchedules(definitions, (definition, id) => {
     validateName("schedule", id);
     checkDefinition(definition);
-  }
+  });
   return {
     target,
     ids: "all",

@@ -1,6 +1,7 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
+import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
 import { type Definition, isOnce } from "../../schedule/definition.ts";
 import type { JobConflictRule } from "../../schedule/definition-values.ts";
 import { formatOncePlan } from "../../schedule/plan.ts";
@@ -13,9 +14,14 @@ import {
   type OperatorPorts,
   type Receipt,
 } from "./operator-action.ts";
-import { applyMutation, type MutationResult } from "./schedule-mutation.ts";
-import { checkFires } from "./schedule-mutations.ts";
-import { createMissingSchedule, type PlannedChange, type StoredSchedule } from "./stored-schedules.ts";
+import { applyMutation, type MutationResult, type ScheduleMutation } from "./schedule-mutation.ts";
+import { buildCancelMutation, checkFires } from "./schedule-mutations.ts";
+import {
+  createMissingSchedule,
+  type PlannedChange,
+  readStoredSchedules,
+  type StoredSchedule,
+} from "./stored-schedules.ts";
 
 /** A job to add: a schedule that is due once and is removed when it has succeeded. */
 export interface PlannedJob {
@@ -106,7 +112,26 @@ function planJob(
   };
 }
 
-/** Returns whether a definition is that of a job. */
+/**
+ * Cancels jobs, as `buildCancelMutation` does. The outcome of one that keeps its result stays as long as the result would.
+ * @throws StoreError
+ */
+export async function prepareCancellation(
+  ports: OperatorPorts,
+  ids: readonly string[],
+  who: { by: string; why?: string | undefined },
+): Promise<ScheduleMutation> {
+  const { schedules } = await readStoredSchedules(ports, ids);
+  const expiry = new ExpirySessions(ports);
+  const resultSessions = new Map<string, bigint>();
+  for (const [id, { definition, due }] of schedules) {
+    const isRemoved = isJob(definition) && due?.open.every(({ session }) => session === undefined);
+    if (isRemoved && definition.keepResult !== undefined)
+      resultSessions.set(id, await expiry.choose(definition.keepResult).id);
+  }
+  return buildCancelMutation(ids, { ...who, resultSessions });
+}
+
 export function isJob(definition: Definition | undefined): definition is Definition {
   return definition?.removeAfter === "success" && isOnce(definition);
 }

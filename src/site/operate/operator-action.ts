@@ -231,7 +231,6 @@ export async function readAuditSince(ports: ObserverPorts, since: bigint): Promi
 }
 
 const SITE_ACTIONS = ["group", "resource", "calendar", "schedule", "apply", "import", "edit"] as const;
-/** An action that changes a site. */
 export type SiteAction = (typeof SITE_ACTIONS)[number];
 
 function isSiteAction(action: string): action is SiteAction {

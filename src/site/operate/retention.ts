@@ -17,7 +17,6 @@ export interface RetentionLimits {
   count: number | undefined;
 }
 
-/** Returns the limits of the settings. */
 export function getRetentionLimits(settings: {
   retentionAge: number | undefined;
   retentionCount: number;
@@ -94,7 +93,6 @@ export class ExpiredRecords {
   }
 }
 
-/** How records of a kind are read. */
 interface RecordKind {
   range: (keys: Keys) => Required<KeyRange>;
   /** Whether the key states the time. */

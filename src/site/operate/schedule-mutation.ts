@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { collectTexts, formatShortList, quoteText } from "../../core/base/text.ts";
-import type { AuditRecord } from "../../core/protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { validateName } from "../../core/protocol/names.ts";
@@ -46,6 +45,8 @@ export interface ScheduleMutation {
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
   decide(stored: ScheduleReadResult, now: WallTime): readonly PlannedChange[];
+  /** Returns the mutation of some of the schedules. Absent if `decide` finds in etcd what is done. */
+  narrow?(ids: ReadonlySet<string>): ScheduleMutation;
   /** Returns the outcome for the audit record. */
   formatOutcome(changes: readonly PlannedChange[]): string;
 }
@@ -60,12 +61,7 @@ export interface MutationOptions {
 
 /** `changed`: these definitions changed since they were read, and nothing was written. */
 export type MutationResult =
-  | {
-      kind: "done";
-      changes: readonly PlannedChange[];
-      revision: bigint;
-      record: AuditRecord;
-    }
+  | { kind: "done"; changes: readonly PlannedChange[]; revision: bigint }
   | { kind: "nothing"; revision: bigint }
   | { kind: "changed"; ids: readonly string[]; revision: bigint };
 
@@ -78,15 +74,18 @@ const MAX_NAMED_USERS = 5;
 /** Formats as whom commands now run, if that changes: `to run as ann, root`. */
 function formatUsers(changes: readonly PlannedChange[]): string | undefined {
   const users = changes.flatMap(({ before, definition: after }) =>
-    after === undefined || after.runAs === before.definition?.runAs ? [] : [after.runAs ?? "the worker's user"],
+    after === undefined || after.runAs === before.definition?.runAs
+      ? []
+      : [after.runAs ?? "the worker's user"],
   );
-  return users.length === 0 ? undefined : `to run as ${formatShortList([...new Set(users)], MAX_NAMED_USERS)}`;
+  return users.length === 0
+    ? undefined
+    : `to run as ${formatShortList([...new Set(users)], MAX_NAMED_USERS)}`;
 }
 
 /** What a mutation changes. */
 interface MutationPlan {
   changes: readonly PlannedChange[];
-  /** All calendars. */
   calendars: ScheduleReadResult["calendars"];
   /** Revision of the schedules that were read. */
   revision: bigint;
@@ -149,8 +148,7 @@ export async function applyMutation(
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length === 0) return { kind: "nothing", revision };
     const result = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, receipt });
-    if (result.kind === "done")
-      return { kind: "done", changes, revision: result.revision, record: result.record };
+    if (result.kind === "done") return { kind: "done", changes, revision: result.revision };
   }
   throw new SignalboxError(
     EXIT.changed,
@@ -197,9 +195,24 @@ export function buildOps(keys: Keys, { before, isDeleted, ...after }: PlannedCha
   const ranges = forgetsHosts ? Object.values(keys.getHostStateRanges(id)) : [];
   const forgotten = ranges.map((range): Op => ({ op: "delete", ...range }));
   if (isDeleted) {
-    const states = [keys.due(id, host), keys.outcomes(id, host)];
+    const { outcomes, resultSession: session } = after;
+    const kept = session !== undefined && outcomes !== undefined ? { outcomes, session } : undefined;
+    const states = [keys.due(id, host), ...(kept === undefined ? [keys.outcomes(id, host)] : [])];
     const own = host === undefined ? [keys.schedule(id), ...states] : states;
-    return [...own.map((key): Op => ({ op: "delete", key })), ...forgotten];
+    return [
+      ...own.map((key): Op => ({ op: "delete", key })),
+      ...(kept === undefined
+        ? []
+        : [
+            {
+              op: "put",
+              key: keys.outcomes(id, host),
+              value: formatOutcomes(kept.outcomes),
+              session: kept.session,
+            } as const,
+          ]),
+      ...forgotten,
+    ];
   }
   const { definition, due, outcomes } = after;
   return [

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
-import { UsageError } from "../../core/base/errors.ts";
+import { SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
@@ -13,13 +13,17 @@ import {
   checkDefinition,
   type Definition,
   getPause,
+  getScheduleType,
+  isOnce,
   isPaused,
   runsOnEveryHost,
 } from "../../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
 import { formatCronText, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../../schedule/state/backfill.ts";
-import { buildStateName, type DueState } from "../../schedule/state/due.ts";
+import { cancelOccurrences } from "../../schedule/state/cancel-occurrences.ts";
+import { isRemovedAfter } from "../../schedule/state/complete-occurrence.ts";
+import { buildStateName, type DueState, type OpenOccurrence } from "../../schedule/state/due.ts";
 import {
   addTriggeredRun,
   computeFirstDue,
@@ -31,7 +35,7 @@ import {
   type TriggeredRun,
 } from "../../schedule/state/due-transitions.ts";
 import { canOverlap } from "../../schedule/state/next-candidate.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import { addOutcomes, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import { isSplitOrJoined, type ScheduleMutation } from "./schedule-mutation.ts";
 import {
@@ -59,6 +63,58 @@ export function buildAddMutation(
       `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
     );
   });
+}
+
+/** A schedule to add, and its first occurrence. */
+export interface ScheduleAddition {
+  definition: Definition;
+  first: FirstOccurrenceOptions;
+}
+
+/**
+ * Adds many schedules, by id.
+ * @throws as `buildAddMutation`, with a message that names all that are refused; so does its `decide`
+ */
+export function buildAddManyMutation(additions: ReadonlyMap<string, ScheduleAddition>): ScheduleMutation {
+  const mutations = mapSchedules(additions, ({ definition, first }, id) =>
+    buildAddMutation(id, definition, first),
+  );
+  return {
+    ...describeMutation([...additions.keys()], () => "added"),
+    decide: (stored, now) => [...mapSchedules(mutations, (one) => one.decide(stored, now)).values()].flat(),
+    narrow: (ids) => buildAddManyMutation(new Map([...additions].filter(([id]) => ids.has(id)))),
+  };
+}
+
+/** Largest number of schedules in an error. */
+const MAX_NAMED_FAULTS = 10;
+
+/**
+ * Converts each of several schedules.
+ * @throws the first SignalboxError of `convert`, with a message that names all schedules for which it throws one
+ */
+export function mapSchedules<T, R>(
+  byId: ReadonlyMap<string, T>,
+  convert: (value: T, id: string) => R,
+): Map<string, R> {
+  const converted = new Map<string, R>();
+  const faults: { id: string; error: SignalboxError }[] = [];
+  for (const [id, value] of byId)
+    try {
+      converted.set(id, convert(value, id));
+    } catch (error) {
+      if (!(error instanceof SignalboxError)) throw error;
+      faults.push({ id, error });
+    }
+  const [first] = faults;
+  if (first === undefined) return converted;
+  const lines = faults.slice(0, MAX_NAMED_FAULTS).map(({ id, error: { message } }) => {
+    const name = quoteText(id);
+    return message.includes(name) ? message : `schedule ${name}: ${message}`;
+  });
+  const more = faults.length > lines.length ? ` and ${faults.length - lines.length} more` : "";
+  first.error.message = `${lines.join("; ")}${more}`;
+  throw first.error;
 }
 
 /** Builds a mutation that adds a schedule. @param change  decides what happens if it exists */
@@ -349,7 +405,6 @@ function buildBuryChange(
   return [removeLetters(before, letters, from)];
 }
 
-/** Removes dead letters, and counts those that are left in the state. */
 function removeLetters(
   before: StoredSchedule,
   letters: readonly OccurrenceOutcome[],
@@ -499,6 +554,62 @@ export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutat
     if (before.due?.backfill === undefined) return [];
     const { backfill: _, ...due } = before.due;
     return [{ before, due }];
+  });
+}
+
+/** Who cancels, and why. */
+interface CancelOptions {
+  by: string;
+  why?: string | undefined;
+  /** With which the outcome of a job expires that is removed, by its id. */
+  resultSessions?: ReadonlyMap<string, bigint> | undefined;
+}
+
+/**
+ * Cancels what runs of schedules, or waits for a start: workers end what runs, the rest is dropped. A schedule that removes itself and
+ * has nothing left is removed.
+ */
+export function buildCancelMutation(
+  ids: readonly string[],
+  { by, why, resultSessions }: CancelOptions,
+): ScheduleMutation {
+  const formatOutcome = () => "canceled";
+  return buildEachStateMutation(ids, formatOutcome, (before, now, calendars) => {
+    const { id, definition, outcomes } = before;
+    if (before.due === undefined) return [];
+    const timing = createTiming(getStateName(before), definition, calendars);
+    const canceled = { by, at: now, ...pickDefined({ why }) };
+    const { due, dropped } = cancelOccurrences(definition, before.due, canceled, timing);
+    if (due === before.due) return [];
+    const history = { ...addOutcomes(outcomes, dropped, definition), type: getScheduleType(id, definition) };
+    if (isRemovedAfter(definition, { due, isOver: dropped.length > 0, isDead: false }))
+      return [
+        {
+          before,
+          isDeleted: true,
+          outcomes: history,
+          ...pickDefined({ resultSession: resultSessions?.get(id) }),
+        },
+      ];
+    return [
+      { before, due, ...(dropped.length > 0 && { outcomes: addOutcomes(outcomes, dropped, definition) }) },
+    ];
+  });
+}
+
+/** Moves what waits for a start, or for a retry, of schedules that are due once. */
+export function buildMoveMutation(id: string, at: WallTime): ScheduleMutation {
+  const formatOutcome = () => `moved to ${formatIso(at)}`;
+  return buildEachStateMutation([id], formatOutcome, (before) => {
+    const { definition, due } = before;
+    const isWaiting = ({ session }: OpenOccurrence) => session === undefined;
+    const hasNext = due?.next !== undefined && isOnce(definition);
+    if (due === undefined || !(hasNext || due.open.some(isWaiting)))
+      throw new UsageError(
+        `nothing of ${quoteText(id)} waits for a start${due?.open.length ? ": it runs" : ""}; a dead letter runs again with: signalbox schedule trigger ${quoteShellWord(id)} --dead all`,
+      );
+    const open = due.open.map((one) => (isWaiting(one) ? { ...one, runAt: at } : one));
+    return [{ before, due: { ...due, open, ...(hasNext && { runAt: at }) } }];
   });
 }
 

@@ -57,7 +57,6 @@ import {
   type StoredSchedule,
 } from "./stored-schedules.ts";
 
-/** A group as a document states it. */
 export interface DocumentedGroup {
   members: readonly string[];
   source?: string;
@@ -461,6 +460,8 @@ export interface SiteUpdate {
   action: SiteAction;
   target: string;
   reason: string | undefined;
+  /** Revision that the operator has read, if it is not that of `shown`. */
+  seen?: bigint | undefined;
   /** What the operator was shown. */
   shown: SitePlan;
   /** Reads the site and plans again. */
@@ -640,7 +641,7 @@ async function writePart(ports: OperatorPorts, update: SiteUpdate, part: SitePla
   return await executeAction(ports, {
     action: update.action,
     target: update.target,
-    seen: update.shown.stored.revision,
+    seen: update.seen ?? update.shown.stored.revision,
     reason: update.reason,
     outcome: update.formatOutcome(part),
     compare: buildPartGuards(keys, part, revision),

@@ -3,7 +3,7 @@ import { type Definition, parseDefinition, runsOnEveryHost } from "../../schedul
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { mergeHostStates, type ShownDue } from "../../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../schedule/state/outcome.ts";
-import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
+import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
 import { readCalendars, type StoredCalendar, toStoredCalendar } from "./stored-calendars.ts";
 
@@ -38,6 +38,8 @@ export interface PlannedChange {
   readonly due?: DueState;
   readonly outcomes?: OutcomeHistory;
   readonly isDeleted?: true;
+  /** With which the outcomes of what is deleted expire. Undefined: they are deleted too. */
+  readonly resultSession?: bigint;
   /** It is added under a random id: nothing else can have it, so it needs no guard. */
   readonly isUnique?: true;
 }
@@ -65,7 +67,6 @@ export interface ScheduleReadResult {
   /** Revision of the oldest read. */
   readonly revision: bigint;
   readonly schedules: ReadonlyMap<string, StoredSchedule>;
-  /** All calendars. */
   readonly calendars: ReadonlyMap<string, StoredCalendar>;
 }
 
@@ -133,6 +134,39 @@ function addHosts(
     ...(definition !== undefined && { definition }),
   }));
   return hosts.length === 0 ? schedule : { ...schedule, hosts };
+}
+
+/** Outcomes in one reading transaction: each may have ten results of 16 KiB. */
+const OUTCOMES_PER_TRANSACTION = 10;
+
+/**
+ * Reads the outcomes of schedules that were removed, as long as they are kept.
+ * @param isKnown  whether a schedule exists
+ * @returns by id
+ * @throws StoreError
+ */
+export async function readKeptOutcomes(
+  ports: ObserverPorts,
+  isKnown: (id: string) => boolean,
+): Promise<Map<string, OutcomeHistory>> {
+  const { keys } = ports;
+  const { kvs } = await readWithRetries(ports, { ...keys.outcomeHistories(), keysOnly: true });
+  const removed = kvs.flatMap(({ key, session }) => {
+    const parsed = keys.parse(key);
+    const isKept = session !== 0n && parsed.kind === "outcomes" && parsed.host === undefined;
+    return isKept && !isKnown(parsed.name) ? [{ id: parsed.name, key }] : [];
+  });
+  const found = new Map<string, OutcomeHistory>();
+  for (let from = 0; from < removed.length; from += OUTCOMES_PER_TRANSACTION) {
+    const some = removed.slice(from, from + OUTCOMES_PER_TRANSACTION);
+    const success = some.map(({ key }): Op => ({ op: "range", key }));
+    const { results } = await commitWithRetries(ports, { compare: [], success, failure: [] });
+    for (const [index, { id }] of some.entries()) {
+      const kv = findFirstKey(results[index]);
+      if (kv !== undefined) found.set(id, parseOutcomes(kv.value)); // otherwise it has expired meanwhile
+    }
+  }
+  return found;
 }
 
 /**

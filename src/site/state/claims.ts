@@ -2,7 +2,7 @@ import type { Seconds, WallTime } from "../../core/base/clock.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
-import type { Queue, QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
+import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
 import { type Execution, findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */
@@ -125,23 +125,6 @@ export function getEntryState({ ticket }: QueueEntry): Ticket["state"] | "malfor
   return ticket?.state ?? "malformed";
 }
 
-/** Returns the owner of a ticket as `HOST:PID`, for example `web1.example.com:3121`. The text is not cleaned. */
-export function formatTicketOwner({ run, ticket }: QueueEntry): string {
-  return ticket === undefined ? `malformed ticket ${run}` : `${ticket.host}:${ticket.pid}`;
-}
-
-/** Returns the owner of a claim as `HOST:PID`; for a task without leases, after its schedule. */
-export function formatClaimOwner({ run, entries: [first], task, lost }: Claim): string {
-  if (first !== undefined) return formatTicketOwner(first.entry);
-  if (lost !== undefined) return `schedule ${lost.id}, whose worker's session has ended`;
-  return task === undefined ? run : `schedule ${task.id} on ${formatExecutionOwner(task)}`;
-}
-
-/** Returns the worker of a running occurrence as `HOST:PID`. */
-export function formatExecutionOwner({ value, key }: Execution): string {
-  return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
-}
-
 /** Returns when a run was granted, or else enqueued. */
 export function getHeldSince(ticket: Ticket): WallTime;
 export function getHeldSince(ticket: Ticket | undefined): number | undefined;
@@ -165,32 +148,4 @@ export function findResetTargets(
   const holding = entries.filter((entry) => isHolding(entry) || entry.ticket === undefined);
   if (holding.length > 0) return holding;
   return entries.filter(({ ticket }) => kind === "lock" && ticket?.state === "admitted");
-}
-
-/**
- * Describes the changes of a queue between two reads, one sentence for each entry, in the previous queue order, new
- * entries last. Empty without changes. Texts from tickets are not cleaned.
- */
-export function describeQueueChanges(before: Queue, after: Queue): string[] {
-  const now = new Map(after.map((entry) => [entry.key, entry]));
-  const then = new Set(before.map(({ key }) => key));
-  const moved = before.flatMap((entry) => describeEntryChange(entry, now.get(entry.key)) ?? []);
-  const arrived = after.filter(({ key }) => !then.has(key));
-  return [
-    ...moved,
-    ...arrived.map((entry) => `${formatTicketOwner(entry)} has joined (${getEntryState(entry)})`),
-  ];
-}
-
-function describeEntryChange(before: QueueEntry, after: QueueEntry | undefined): string | undefined {
-  const who = formatTicketOwner(before);
-  if (after === undefined || after.createRevision !== before.createRevision)
-    return `${who} has left (it was ${getEntryState(before)})`;
-  if (after.modRevision === before.modRevision) return undefined;
-  const reset = after.ticket?.reset;
-  if (reset !== undefined && before.ticket?.reset === undefined)
-    return `${who} was asked to end by ${reset.by}`;
-  if (getEntryState(before) !== getEntryState(after))
-    return `${who} was ${getEntryState(before)}, is ${getEntryState(after)}`;
-  return `the ticket of ${who} was written again`;
 }

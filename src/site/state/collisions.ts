@@ -19,7 +19,7 @@ interface StartCollision {
   first: number;
 }
 
-/** A resource of which the runs would need more units than there are. */
+/** A resource with fewer units than the runs would need. */
 interface LeaseCollision {
   resource: string;
   total: number;

@@ -1,6 +1,6 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { memoize } from "../../core/base/memoize.ts";
-import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
+import { canonicalizeHost } from "../../core/base/text.ts";
 import { createHostGroupLookup, listGroupHosts } from "../../core/fleet/groups.ts";
 import {
   type Drain,
@@ -13,15 +13,7 @@ import {
 } from "../../core/protocol/drain.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import {
-  buildRuns,
-  type Claim,
-  compareClaims,
-  findClaimTicket,
-  formatClaimOwner,
-  isHolder,
-} from "./claims.ts";
-import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
+import { buildRuns, type Claim, compareClaims, findClaimTicket, isHolder } from "./claims.ts";
 import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
 import { buildHostReach } from "./view-context.ts";
 
@@ -30,7 +22,7 @@ import { buildHostReach } from "./view-context.ts";
  * removes the entry and claims again after the drain. `depends`: it waits for leases. With --wait it keeps its queue
  * entry, without --wait it gives up; the ticket does not store this option.
  */
-type WaiterFate = "stays" | "leaves" | "depends";
+export type WaiterFate = "stays" | "leaves" | "depends";
 
 /** The runs and hosts in the scope of a drain. */
 export interface DrainExtent {
@@ -184,73 +176,4 @@ export function listHeldKeys(claim: Claim): string[] {
   return entries.length === 0 && task !== undefined
     ? [task.key]
     : listHeldEntries(claim).map(({ key }) => key);
-}
-
-/** Number of names in a short list. */
-const MAX_LISTED_NAMES = 5;
-
-const FATES: Record<WaiterFate, string> = {
-  stays: "keeps its place",
-  leaves: "leaves its queues, and claims again once it may",
-  depends: "keeps its place with --wait, gives up without",
-};
-
-/**
- * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
- * @param wall  undefined leaves out ages and counts, which change as time passes
- */
-export function formatDrainExtent(
-  { holders, waiters, hosts }: DrainExtent,
-  target: DrainTarget,
-  wall: WallTime | undefined,
-): string[] {
-  return [
-    ...(target.scope === "group"
-      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, MAX_LISTED_NAMES)}`]
-      : []),
-    ...(holders.length === 0
-      ? ["holds none"]
-      : formatLimitedList("holds", holders, wall, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
-    ...(waiters.length === 0
-      ? ["waits none"]
-      : formatLimitedList(
-          "waits",
-          waiters,
-          wall,
-          ({ claim, fate }) => `${formatClaimLine(claim, wall)}; ${FATES[fate]}`,
-        )),
-  ];
-}
-
-/** Formats the owners of claims: the first 5, and the number of the others. */
-export function formatClaimOwners(claims: readonly Claim[]): string {
-  return formatShortList(claims.map(formatClaimOwner), MAX_LISTED_NAMES);
-}
-
-/** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */
-export function formatDrainWithEnd(drain: Drain): string {
-  return drain.until === undefined
-    ? formatDrainLine(drain)
-    : `${formatDrainLine(drain)} (until ${formatInstantSeconds(drain.until)})`;
-}
-
-/** Formats an instant to the second. @param wall  other programs may have stored any number */
-export function formatInstantSeconds(wall: WallTime): string {
-  if (!(Math.abs(wall) <= 8.64e15)) return "some time";
-  return `${new Date(wall).toISOString().slice(0, -5)}Z`;
-}
-
-/** Describes how the drains of one target changed between two reads, one sentence for each drain. */
-export function describeDrainChanges(before: readonly Drain[], after: readonly Drain[]): string[] {
-  const then = new Map(before.map((drain) => [drain.key, drain]));
-  const now = new Set(after.map(({ key }) => key));
-  const lifted = before
-    .filter(({ key }) => !now.has(key))
-    .map((drain) => `lifted: ${formatDrainLine(drain)}`);
-  const put = after.flatMap((drain) => {
-    const known = then.get(drain.key);
-    if (known?.modRevision === drain.modRevision) return [];
-    return [`${known === undefined ? "new" : "changed"}: ${formatDrainWithEnd(drain)}`];
-  });
-  return [...lifted, ...put];
 }

@@ -15,7 +15,6 @@ interface PublishedFacts {
   quota: number | undefined;
 }
 
-/** What is known of the members of a cluster. */
 export interface KnownMembers {
   /** Or why it is not known. */
   roster: readonly ClusterMember[] | Error;

@@ -1,20 +1,9 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
 import { memoize } from "../../core/base/memoize.ts";
-import { collectTexts } from "../../core/base/text.ts";
 import { admit, isHolding, sumHeldUnits } from "../../core/protocol/admission.ts";
-import { type Drain, type DrainTarget, formatAuditTarget } from "../../core/protocol/drain.ts";
+import type { Drain } from "../../core/protocol/drain.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
-import type { QueueEntry } from "../../core/protocol/ticket.ts";
-import {
-  buildClaims,
-  type Claim,
-  type ClaimEntry,
-  compareClaims,
-  formatClaimOwner,
-  getHeldSince,
-  isHolder,
-} from "./claims.ts";
+import { buildClaims, type Claim, compareClaims, isHolder } from "./claims.ts";
 import type { NamedQueue, Snapshot } from "./snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
@@ -29,7 +18,7 @@ export interface EvictionPreview {
 }
 
 /** A claim that can be granted after an eviction. */
-interface UpcomingClaim {
+export interface UpcomingClaim {
   claim: Claim;
   /** Drains that still stop it. */
   drains: readonly Drain[];
@@ -110,86 +99,4 @@ function sumFreedUnits(
     const units = sumHeld(queue) - sumHeld(excludeRuns(queue));
     return units > 0 ? [{ kind: queue.kind, name: queue.name, units }] : [];
   });
-}
-
-/** Number of list items shown one per line. Further items are only counted. */
-export const SHOWN_LINES = 8;
-
-/**
- * Formats the effect of an eviction as lines of text. Texts from etcd are not cleaned.
- * @param wall  undefined leaves out ages and counts, which change as time passes
- */
-export function formatEvictionPreview(
-  { evicted, freed, next }: EvictionPreview,
-  wall: WallTime | undefined,
-): string[] {
-  const units = freed
-    .filter(({ kind }) => kind === "resource")
-    .map(({ name, units }) => `${units} of ${name}`);
-  return [
-    ...formatLimitedList("ends", evicted, wall, (claim) => formatClaimLine(claim, wall)),
-    ...(units.length === 0 ? [] : [`frees ${units.join(", ")}`]),
-    ...(next.length === 0
-      ? ["next  none of the waiting runs"]
-      : formatLimitedList("next", next, wall, (upcoming) => formatUpcoming(upcoming, wall))),
-  ];
-}
-
-/** Formats the first `SHOWN_LINES` items of a list, one per line, and the number of the others. Undefined `wall`: as above. */
-export function formatLimitedList<T>(
-  word: string,
-  things: readonly T[],
-  wall: WallTime | undefined,
-  line: (thing: T) => string,
-  width = 5,
-): string[] {
-  const start = word.padEnd(width);
-  const lines = things.slice(0, SHOWN_LINES).map((thing) => `${start} ${line(thing)}`);
-  if (things.length <= SHOWN_LINES) return lines;
-  const count = wall === undefined ? "" : `${things.length - SHOWN_LINES} `;
-  return [...lines, `${start} and ${count}more`];
-}
-
-/** Formats one run: its owner, its command, its queue entries and their age, without the age if `wall` is undefined. */
-export function formatClaimLine(claim: Claim, wall: WallTime | undefined): string {
-  const [first] = claim.entries;
-  if (first === undefined) return formatClaimOwner(claim);
-  const { ticket } = first.entry;
-  const doing = ticket && ` (${[ticket.command, ticket.label].filter(Boolean).join(", ")})`;
-  const verb = isHolder(claim) ? "holds" : "waits for";
-  return `${formatClaimOwner(claim)}${doing ?? ""}, ${verb} ${claim.entries.map(formatClaimEntry).join(" and ")}${formatSince(first.entry, wall)}`;
-}
-
-function formatClaimEntry({ queue, entry }: ClaimEntry): string {
-  const units = queue.kind === "resource" ? `${entry.ticket?.count ?? "?"} of ` : "lock ";
-  const { state, shared } = entry.ticket ?? {};
-  const words = collectTexts([shared && "shared", (state === "admitted" || state === "grace") && state]);
-  return `${units}${queue.name}${words.length > 0 ? ` (${words.join(", ")})` : ""}`;
-}
-
-function formatSince({ ticket }: QueueEntry, wall: WallTime | undefined): string {
-  const since = getHeldSince(ticket);
-  if (since === undefined || wall === undefined) return "";
-  return `, for ${formatDuration(Math.max(0, Math.floor((wall - since) / 1000) * 1000))}`;
-}
-
-function formatUpcoming({ claim, drains }: UpcomingClaim, wall: WallTime | undefined): string {
-  const [drain] = drains;
-  const stopped = drain && `; but ${formatDrainLine(drain)}`;
-  return `${formatClaimLine(claim, wall)}${stopped ?? ""}`;
-}
-
-/** Formats a drain: `lock invoices is drained by ann@web1: new disks`. */
-export function formatDrainLine(drain: Drain): string {
-  return `${describeDrainTarget(drain)} is drained by ${drain.by}${formatReason(drain.why)}`;
-}
-
-/** Describes the target of a drain: `host web1.example.com`, `everything`. */
-export function describeDrainTarget(target: DrainTarget): string {
-  return target.scope === "all" ? "everything" : formatAuditTarget(target);
-}
-
-/** Formats the reason that follows a statement: `: new disks`; empty without one. */
-export function formatReason(why: string | undefined): string {
-  return why === undefined ? "" : `: ${why}`;
 }

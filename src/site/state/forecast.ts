@@ -13,7 +13,6 @@ export interface RecordedSchedule {
   id: string;
   definition: Definition;
   due?: DueState | undefined;
-  /** All calendars. */
   calendars?: Calendars;
   /** Outcomes, newest first. */
   runs: readonly OccurrenceOutcome[];

@@ -1,26 +1,14 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
-import {
-  canonicalizeHost,
-  collectTexts,
-  formatShortList,
-  pluralize,
-  quoteText,
-} from "../../core/base/text.ts";
-import {
-  type ConfigChange,
-  computeConfigChanges,
-  formatConfigChange,
-  type GroupChange,
-} from "../../core/fleet/configuration.ts";
+import { canonicalizeHost, collectTexts, formatShortList, quoteText } from "../../core/base/text.ts";
+import type { ConfigChange, GroupChange } from "../../core/fleet/configuration.ts";
 import { findMembership, type Groups, listGroupHosts, listGroupNotes } from "../../core/fleet/groups.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import { hasEnded } from "../../core/protocol/drain.ts";
 import type { Ticket } from "../../core/protocol/ticket.ts";
 import { buildClaims, type Claim, findClaimTicket, isHolder } from "./claims.ts";
-import { buildConfiguration, createTotalLookup, type HostTotal } from "./configuration.ts";
-import { formatClaimLine, formatLimitedList } from "./eviction-preview.ts";
+import { createTotalLookup, type HostTotal } from "./configuration.ts";
 import { buildGroupMembers, findNamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** The effect of a configuration change on current runs. */
@@ -49,7 +37,7 @@ export function computeConfigImpact(
     const ticket = findClaimTicket(claim);
     if (ticket === undefined) return [];
     const verdicts = judges.flatMap((judge) => judge(claim, ticket) ?? []);
-    const [worst] = verdicts.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate));
+    const [worst] = verdicts.sort((a, b) => RUN_FATES.indexOf(a.fate) - RUN_FATES.indexOf(b.fate));
     return worst === undefined ? [] : [{ claim, ...worst }];
   });
   const notes = [
@@ -57,7 +45,7 @@ export function computeConfigImpact(
     ...shifts.notes,
     ...listOvercommitted(snapshot, changes),
   ];
-  return { affected: affected.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate)), notes };
+  return { affected: affected.sort((a, b) => RUN_FATES.indexOf(a.fate) - RUN_FATES.indexOf(b.fate)), notes };
 }
 
 function applyGroupChanges(before: Groups, changes: readonly ConfigChange[]): Map<string, readonly string[]> {
@@ -190,57 +178,6 @@ function listUnknownMembers({ hosts }: Snapshot, after: Groups, changes: readonl
     : notes;
 }
 
-/**
- * Formats the runs that a configuration change affects as lines of text. Texts from etcd are not cleaned.
- * @param wall  undefined leaves out ages and counts, which change as time passes
- */
-export function formatAffectedRuns(affected: readonly AffectedRun[], wall: WallTime | undefined): string[] {
-  return FATES.flatMap((fate) => {
-    const those = affected.filter((affectedRun) => affectedRun.fate === fate);
-    const word = { ended: "ends", leaves: "evicts", perhaps: "may evict" }[fate];
-    const format = ({ claim, why }: AffectedRun) => `${formatClaimLine(claim, wall)}: ${why}`;
-    return formatLimitedList(word, those, wall, format, 9);
-  });
-}
-
-/** Formats the numbers of affected runs: `ends 2 running commands, evicts 1 waiting run`; empty without any. */
-export function formatAffectedCount(affected: readonly AffectedRun[]): string {
-  const countFate = (fate: AffectedRun["fate"]) =>
-    affected.filter((affectedRun) => affectedRun.fate === fate).length;
-  const [ended, leaving, perhaps] = [countFate("ended"), countFate("leaves"), countFate("perhaps")];
-  return collectTexts([
-    ended > 0 && `ends ${pluralize(ended, "running command")}`,
-    leaving > 0 && `evicts ${pluralize(leaving, "waiting run")}`,
-    perhaps > 0 && `may evict ${pluralize(perhaps, "waiting run")}`,
-  ]).join(", ");
-}
-
-/**
- * Formats the configuration changes between two reads, one line each. Includes values that were changed and reverted.
- * @param concerns  returns whether to include a name
- */
-export function formatConfigChanges(
-  then: Snapshot,
-  now: Snapshot,
-  concerns: (kind: "group" | "resource", name: string) => boolean,
-): string[] {
-  const current = buildConfiguration(now);
-  const changes = computeConfigChanges(buildConfiguration(then), current).filter(({ kind, name }) =>
-    concerns(kind, name),
-  );
-  const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
-  const rewritten = (["group", "resource"] as const).flatMap((kind) => {
-    const [before, after] = [then[`${kind}s`], now[`${kind}s`]];
-    const isRewritten = (name: string) =>
-      before.get(name)?.modRevision !== after.get(name)?.modRevision &&
-      concerns(kind, name) &&
-      !told.has(`${kind} ${name}`);
-    const names = [...new Set([...before.keys(), ...after.keys()])];
-    return names.filter(isRewritten).map((name) => `${kind} ${name} was written again`);
-  });
-  return [...changes.map((change) => formatConfigChange(change, current.groups)), ...rewritten];
-}
-
 /** The effect of group changes on hosts that enter or leave a drained group. */
 interface DrainImpact {
   judge(claim: Claim, ticket: Ticket): ImpactVerdict | undefined;
@@ -294,7 +231,7 @@ function subtractHosts(hosts: ReadonlySet<string>, others: ReadonlySet<string>):
  * A run that a configuration change affects. `ended`: its command is terminated. `leaves`: it waits, and gives up.
  * `perhaps`: it waits, and may give up; its tickets do not show enough to decide.
  */
-interface AffectedRun {
+export interface AffectedRun {
   readonly claim: Claim;
   readonly fate: "ended" | "leaves" | "perhaps";
   /** Its exit code, unless its options set another one. */
@@ -306,4 +243,4 @@ interface AffectedRun {
 type ImpactVerdict = Omit<AffectedRun, "claim">;
 
 /** Worst first. */
-const FATES: readonly AffectedRun["fate"][] = ["ended", "leaves", "perhaps"];
+export const RUN_FATES: readonly AffectedRun["fate"][] = ["ended", "leaves", "perhaps"];

@@ -1,5 +1,5 @@
 import type { Millis, Seconds, WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
+import { formatDuration } from "../../core/base/duration.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
 import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";
 
@@ -15,7 +15,7 @@ export type SessionLiveness = { left: Seconds; ttl: Seconds; isShared?: boolean 
  * `agent`: its agent renewed the session in time, which does not show whether this run is alive; the agent removes the
  * tickets of runs that have ended. `unknown`: the session could not be read.
  */
-type LivenessVerdict = "alive" | "agent" | "quiet" | "gone" | "unknown";
+export type LivenessVerdict = "alive" | "agent" | "quiet" | "gone" | "unknown";
 
 export interface RunnerLiveness {
   verdict: LivenessVerdict;
@@ -59,43 +59,8 @@ export function computeSeenAgo(record: HostRecord | undefined, wall: WallTime): 
   return record === undefined || record.seenAt <= 0 ? undefined : Math.max(0, wall - record.seenAt);
 }
 
-/** Formats when a host was last seen. A record younger than one interval may mean that the host is active now. */
-export function formatSeen(record: HostRecord | undefined, wall: WallTime): string {
-  const ago = computeSeenAgo(record, wall);
-  if (ago === undefined) return "never";
-  return ago <= HOST_RECORD_INTERVAL
-    ? `in the last ${formatBriefDuration(HOST_RECORD_INTERVAL)}`
-    : `${formatBriefDuration(ago)} ago`;
-}
-
 /** Whether a host was seen within a time. @param within  ms; one `HOST_RECORD_INTERVAL` is added to it */
 export function isSeenWithin(record: HostRecord | undefined, within: Millis, wall: WallTime): boolean {
   const ago = computeSeenAgo(record, wall);
   return ago !== undefined && ago <= within + HOST_RECORD_INTERVAL;
-}
-
-/**
- * Determines whether a host is alive. Its runners are the best evidence: one renewed session proves that the host is
- * alive, and if no runner renews, the host is most likely down. Without runners, only the host record remains. The host
- * writes it when it claims something: a host that starts nothing for a day writes no record for a day.
- * @param runners  runners on the host whose sessions were queried
- * @param what     name for the runners in the text
- */
-export function judgeHostLiveness(
-  record: HostRecord | undefined,
-  runners: readonly RunnerLiveness[],
-  wall: WallTime,
-  what = "runners",
-): Pick<RunnerLiveness, "verdict" | "text"> {
-  const countVerdict = (verdict: LivenessVerdict) => runners.filter((one) => one.verdict === verdict).length;
-  const [alive, asked] = [countVerdict("alive"), runners.length - countVerdict("unknown")];
-  const seen = `seen ${formatSeen(record, wall)}`;
-  if (alive === 0 && countVerdict("agent") > 0)
-    return {
-      verdict: "alive",
-      text: `the agent of ${countVerdict("agent")} of ${asked} ${what} there is alive`,
-    };
-  if (alive > 0) return { verdict: "alive", text: `${alive} of ${asked} ${what} there are alive` };
-  if (asked > 0) return { verdict: "quiet", text: `0 of ${asked} ${what} there are alive; ${seen}` };
-  return { verdict: isSeenWithin(record, HOST_RECORD_INTERVAL, wall) ? "alive" : "unknown", text: seen };
 }

@@ -42,11 +42,6 @@ export function listMissedTimes(schedule: DueSchedule, wall: WallTime): number[]
   return listMissedRuns(schedule, wall).flatMap(({ from, until }) => [from, until]);
 }
 
-/** Formats missed runs: `12 occurrences were skipped: load 0.5 < 0.1 does not hold`. */
-export function formatMissedRuns({ host, count, why }: MissedRuns): string {
-  return `${count === 1 ? "an occurrence" : `${count} occurrences`}${host === undefined ? "" : ` on ${host}`} ${why}`;
-}
-
 function listMissedRuns({ definition, due, executions }: DueSchedule, wall: WallTime): MissedRuns[] {
   if (definition === undefined || isPaused(definition, due, wall)) return [];
   return listStates(due).flatMap(([host, state]) => {

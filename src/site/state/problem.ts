@@ -1,5 +1,5 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import type { NamedQueue, Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { Remedy } from "./subject.ts";
 
 export const PROBLEM_KINDS = [
@@ -70,6 +70,7 @@ const createBuilder =
   });
 
 export const createWarning = createBuilder("warning");
+
 /** Because of a failure, something does not work. */
 export const createFailure = createBuilder("failure");
 
@@ -107,9 +108,4 @@ export const THRESHOLDS = {
 export interface ProblemInputs {
   snapshot: Snapshot;
   wall: WallTime;
-}
-
-/** Formats a queue as `lock invoices`. */
-export function formatQueueName({ kind, name }: NamedQueue): string {
-  return `${kind} ${name}`;
 }

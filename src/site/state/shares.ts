@@ -147,11 +147,6 @@ export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): 
   };
 });
 
-/** Formats a share as `cpu 3/4`. Not cleaned. */
-export function formatShare({ short, used, total }: ResourceShare): string {
-  return `${short} ${used}/${total ?? "?"}`;
-}
-
 /** Part of the units from which a resource is nearly full. */
 const NEARLY_FULL_SHARE = 0.8;
 
@@ -196,7 +191,6 @@ export function renderShareBar(
   return full.repeat(cells) + empty.repeat(width - cells);
 }
 
-/** A resource that belongs to one host. */
 interface HostResource {
   /** Canonical host name. */
   host: string;

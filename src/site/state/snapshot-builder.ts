@@ -272,6 +272,9 @@ export class SnapshotBuilder extends FollowedKeys {
   );
   /** The snapshot to return during a read: a partial read is not consistent at any revision. */
   #frozen: Snapshot | undefined;
+  #last: Snapshot | undefined;
+  /** The queue of the last key of a read: its other keys may follow. */
+  #unfinished: QueueId | undefined;
 
   /** @param more  further key ranges, for example one queue */
   constructor(keys: Keys, collections: readonly Collection[], more: readonly Required<KeyRange>[] = []) {
@@ -290,8 +293,30 @@ export class SnapshotBuilder extends FollowedKeys {
     this.#frozen = undefined;
   }
 
+  /** Returns the same snapshot until something changes. */
   getSnapshot(): Snapshot {
     if (this.#frozen !== undefined) return this.#frozen;
+    const next = this.#buildSnapshot();
+    const last = this.#last ?? next;
+    const isSame = (Object.keys(next) as (keyof Snapshot)[]).every((part) => next[part] === last[part]);
+    this.#last = isSame ? last : next;
+    return this.#last;
+  }
+
+  /**
+   * Returns what the first read has brought so far, with revision 0. Each of its queues is complete. Returns the same as
+   * `getSnapshot` after the first read.
+   */
+  getPartialSnapshot(): Snapshot {
+    if (!this.isReading || this.revision > 0n) return this.getSnapshot();
+    const partial = this.#buildSnapshot();
+    const queues = new Map(partial.queues);
+    if (this.#unfinished !== undefined)
+      queues.delete(buildQueueId(this.#unfinished.kind, this.#unfinished.name));
+    return { ...partial, queues };
+  }
+
+  #buildSnapshot(): Snapshot {
     const maps = Object.fromEntries([...this.#maps].map(([map, values]) => [map, values.getAll()]));
     return {
       ...(maps as unknown as Pick<Snapshot, SingleKeyMap>), // `createKind` has checked the values
@@ -304,6 +329,7 @@ export class SnapshotBuilder extends FollowedKeys {
   protected override storeKey(kv: KeyValue): void {
     this.#strange.delete(kv.key);
     const at = this.#keys.parseQueueKey(kv.key);
+    this.#unfinished = at;
     if (at !== undefined) this.#queues.put(at, this.#shared.share(toQueueEntry(kv)));
     else if (!this.#store(kv)) this.#strange.put(kv.key, "not a key or a value of signalbox");
   }

@@ -92,21 +92,24 @@ export interface Snapshot {
   readonly etcdFaults?: readonly Finding[] | undefined;
 }
 
-/** The collections of a snapshot that the console follows. Outcomes are not included: they are large. */
+/**
+ * The collections of a snapshot that the console follows, in the order in which they are read: first those that rows of queues
+ * depend on. Outcomes are not included: they are large.
+ */
 export const SNAPSHOT_COLLECTIONS = [
-  "locks",
-  "resources",
   "resourceConfigs",
   "groups",
-  "calendars",
   "drains",
   "hosts",
-  "histories",
-  "audits",
+  "locks",
+  "resources",
+  "workers",
+  "calendars",
   "schedules",
   "dues",
   "runnings",
-  "workers",
+  "histories",
+  "audits",
 ] as const;
 export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number] | "outcomeHistories";
 
@@ -115,7 +118,6 @@ export function countThings({ revision: _, etcdFaults: __, ...collections }: Sna
   return Object.values(collections).reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Builds the id of a queue in `Snapshot.queues`. */
 export function buildQueueId(kind: QueueKind, name: string): string {
   return `${kind}/${name}`;
 }
@@ -136,24 +138,61 @@ type RunEntries = QueueEntry | readonly QueueEntry[];
 // The entries of the runs of the last snapshot. Of the next one, only the queues that have changed are read.
 let known: Snapshot["queues"] = new Map();
 const runs = new Map<string, QueueEntry | QueueEntry[]>();
+/** The number of those runs that hold everything they claim, and of those that wait. */
+const counts = { held: 0, waiting: 0 };
+/** The number of tickets of each host. */
+const hosts = new Map<string, number>();
 
 /** Lists the queue entries of each run. Valid until the next call. Cheap for a snapshot that follows the one before. */
 export function listEntriesByRun({ queues }: Pick<Snapshot, "queues">): Iterable<RunEntries> {
-  const changed = [...queues].filter(([id, queue]) => known.get(id) !== queue);
+  if (queues === known) return runs.values();
   for (const [id, queue] of known) if (queues.get(id) !== queue) queue.entries.forEach(removeEntry);
-  for (const [, { entries }] of changed) entries.forEach(addEntry);
+  for (const [id, queue] of queues) if (known.get(id) !== queue) queue.entries.forEach(addEntry);
   known = queues;
   return runs.values();
 }
 
+/** Lists the hosts of all tickets, as the tickets name them. Valid until the next call. */
+export function listTicketHosts(snapshot: Pick<Snapshot, "queues">): Iterable<string> {
+  listEntriesByRun(snapshot);
+  return hosts.keys();
+}
+
 function addEntry(entry: QueueEntry): void {
+  changeEntries(entry, 1, putEntry);
+}
+
+function removeEntry(entry: QueueEntry): void {
+  changeEntries(entry, -1, dropEntry);
+}
+
+/** Changes the entries of a run, and what is counted. Malformed tickets count as nothing. */
+function changeEntries(entry: QueueEntry, by: 1 | -1, change: (entry: QueueEntry) => void): void {
+  countRun(entry.run, -1);
+  change(entry);
+  countRun(entry.run, 1);
+  const { host } = entry.ticket ?? {};
+  if (host === undefined) return;
+  const count = (hosts.get(host) ?? 0) + by;
+  if (count === 0) hosts.delete(host);
+  else hosts.set(host, count);
+}
+
+function countRun(run: string, by: 1 | -1): void {
+  const entries = runs.get(run);
+  if (entries === undefined) return;
+  const all = Array.isArray(entries) ? entries : [entries];
+  if (all.some(({ ticket }) => ticket !== undefined)) counts[all.every(isHolding) ? "held" : "waiting"] += by;
+}
+
+function putEntry(entry: QueueEntry): void {
   const others = runs.get(entry.run);
   if (others === undefined) runs.set(entry.run, entry);
   else if (Array.isArray(others)) others.push(entry);
   else runs.set(entry.run, [others, entry]);
 }
 
-function removeEntry(entry: QueueEntry): void {
+function dropEntry(entry: QueueEntry): void {
   const all = runs.get(entry.run);
   if (!Array.isArray(all)) {
     if (all === entry) runs.delete(entry.run);
@@ -164,14 +203,8 @@ function removeEntry(entry: QueueEntry): void {
   else runs.set(entry.run, others.length === 0 ? first : [first, ...others]);
 }
 
-/** Counts the runs that hold everything they claim, and the runs that wait. Malformed tickets count as nothing. */
+/** Counts the runs that hold everything they claim, and the runs that wait. Cheap for a snapshot that follows the one before. */
 export function countRuns(snapshot: Snapshot): { held: number; waiting: number } {
-  let [held, waiting] = [0, 0];
-  for (const entries of listEntriesByRun(snapshot)) {
-    const all = "key" in entries ? [entries] : entries;
-    if (!all.some(({ ticket }) => ticket !== undefined)) continue;
-    if (all.every(isHolding)) held += 1;
-    else waiting += 1;
-  }
-  return { held, waiting };
+  listEntriesByRun(snapshot);
+  return { ...counts };
 }

@@ -38,7 +38,6 @@ export function computeTypicalWaited(runs: readonly PastRun[]): DurationSpread |
 /** Statistics of the history of one lock. Durations in ms, wall clocks in ms since the epoch. */
 export interface LockStatistics {
   lock: string;
-  /** Number of runs in the history. */
   runs: number;
   /** Number of runs with an exit code other than 0. */
   failures: number;

@@ -20,7 +20,6 @@ export interface ViewContext {
   histories?: Snapshot["histories"];
 }
 
-/** The collections of a ViewContext. */
 export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
 /** Builds the context for views from a snapshot. */

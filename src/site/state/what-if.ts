@@ -1,17 +1,10 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";
 import { admit, isHolding } from "../../core/protocol/admission.ts";
 import type { Drain, DrainTarget } from "../../core/protocol/drain.ts";
-import { buildClaims, type Claim, compareClaims, formatClaimOwner, isHolder } from "./claims.ts";
+import { buildClaims, type Claim, compareClaims, isHolder } from "./claims.ts";
 import { computeDrainExtent } from "./drain-extent.ts";
-import {
-  findQueueTotal,
-  formatClaimLine,
-  formatDrainLine,
-  formatLimitedList,
-  removeRuns,
-} from "./eviction-preview.ts";
+import { findQueueTotal, removeRuns } from "./eviction-preview.ts";
 import { estimateWait, type WaitEstimate } from "./explain.ts";
 import { computeConfigImpact } from "./impact.ts";
 import {
@@ -32,7 +25,7 @@ interface LeavingClaim {
 }
 
 /** A grant to come. */
-interface ComparedGrant extends PlannedGrant {
+export interface ComparedGrant extends PlannedGrant {
   /** Its round without the change; undefined if it would not be granted. */
   before: number | undefined;
   /** In which time it is expected, from the last runs of the lock, ms; undefined if that is not known. */
@@ -154,42 +147,6 @@ function listQueueIds(claims: readonly Claim[]): Set<string> {
   return new Set(claims.flatMap(({ entries }) => entries.map(({ queue }) => getQueueId(queue))));
 }
 
-/** Formats the effects of a change, a line for each run. Not cleaned. */
-export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: WallTime): string[] {
-  const lines = [
-    ...formatLimitedList("ends", ends, wall, (claim) => formatClaimLine(claim, wall)),
-    ...formatLimitedList(
-      "leaves",
-      leaves,
-      wall,
-      ({ claim, why, isPerhaps }) => `${formatClaimLine(claim, wall)}; ${isPerhaps ? "perhaps: " : ""}${why}`,
-    ),
-    ...grants.map((grant) => formatGrant(grant, wall)),
-    ...formatLimitedList("never", blocked, wall, ({ claim, drains: [drain] }) => {
-      const why = drain && `; ${formatDrainLine(drain)}`;
-      return `${formatClaimLine(claim, wall)}${why ?? ""}`;
-    }),
-  ];
-  return lines.length === 0 ? ["no run would end, leave or be granted"] : lines;
-}
-
-function formatGrant({ claim, round, before, expected }: ComparedGrant, wall: WallTime): string {
-  const change = before === round ? "" : `; without the change: ${formatRound(before)}`;
-  const when =
-    expected === undefined
-      ? ""
-      : `; expected in ${formatBriefDuration(expected.p50)} to ${formatBriefDuration(expected.p95)}`;
-  return `${formatRound(round).padEnd(6)} ${formatClaimLine(claim, wall)}${when}${change}`;
-}
-
-function formatRound(round: number | undefined): string {
-  if (round === undefined) return "never";
-  return round === 0 ? "now" : `then ${round}`;
-}
-
-/** Number of runs that the line names. */
-const MAX_NAMED_RUNS = 3;
-
 /** Largest number of tickets in the cluster for which the line is computed: it is computed again while it is read. */
 export const MOST_TICKETS = 5_000;
 
@@ -201,20 +158,6 @@ export function canPredictGrants({ queues }: Pick<Snapshot, "queues">): boolean 
     if (count > MOST_TICKETS) return false;
   }
   return true;
-}
-
-/**
- * Formats in one line which runs are granted after a change, in this order. Not cleaned.
- * @returns undefined if nobody waits in the queues of the change
- */
-export function formatNextGrants({ after, queueIds }: DirectEffect, wall: WallTime): string | undefined {
-  const { grants, blocked } = computeGrantOrder(after, queueIds, wall, MAX_NAMED_RUNS + 1);
-  if (grants.length === 0 && blocked.length === 0) return undefined;
-  if (grants.length === 0) return "then granted: none of the waiting runs";
-  const names = grants
-    .slice(0, MAX_NAMED_RUNS)
-    .map(({ claim, round }) => `${formatClaimOwner(claim)}${round === 0 ? " at once" : ""}`);
-  return `then granted: ${names.join(", ")}${grants.length > MAX_NAMED_RUNS ? " and more (i shows all)" : ""}`;
 }
 
 /** A grant to come. */

@@ -200,7 +200,7 @@ export function explainLockAt(
   ];
 }
 
-/** Lists what a drain of which can stop a schedule: what its runs use, its group, and the hosts of its last runs. */
+/** Lists the targets whose drain can stop a schedule: what its runs use, its group, and the hosts of its last runs. */
 function listScheduleTargets(
   { definition, runs }: RecordedSchedule,
   records: OperatorRecords,

@@ -81,7 +81,6 @@ export function createCachedSchedule(
   };
 }
 
-/** Stores the value of one of the schedule's keys. */
 export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
   if (kind === "schedule") setDefinition(entry, kv);
   else if (kind === "due") setDue(entry, kv);

@@ -24,7 +24,6 @@ import {
 export interface ScheduleCacheListener {
   /** A schedule or its running keys changed. */
   handleScheduleChange(entry: CachedSchedule): void;
-  /** A worker has claimed an occurrence. */
   handleClaim?(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.

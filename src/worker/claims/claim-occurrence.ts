@@ -86,7 +86,6 @@ export interface UnstartedOutcomes {
   wasFailing: boolean;
 }
 
-/** Result of a claim attempt. */
 export type OccurrenceClaimResult =
   | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
   | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)

@@ -204,9 +204,8 @@ export class Dispatcher {
     }
   }
 
-  /** @param name  of the state */
-  #getEntry(name: string): CachedSchedule | undefined {
-    return this.#context.cache.entries.get(name);
+  #getEntry(stateName: string): CachedSchedule | undefined {
+    return this.#context.cache.entries.get(stateName);
   }
 
   #getWallTime(): number {
@@ -283,10 +282,9 @@ export class Dispatcher {
     return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
   }
 
-  /** @param name  of the state */
-  #setTimer(name: string, at: WallTime | undefined): void {
-    this.#ready.set(name, undefined);
-    this.#timers.set(name, at);
+  #setTimer(stateName: string, at: WallTime | undefined): void {
+    this.#ready.set(stateName, undefined);
+    this.#timers.set(stateName, at);
   }
 
   /** Sets the timer of a schedule that is due, which keeps its place in its serial queue until then. */

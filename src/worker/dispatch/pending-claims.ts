@@ -52,9 +52,8 @@ export class PendingClaims {
     return this.#pending.size;
   }
 
-  /** @param name  of the state */
-  has(name: string): boolean {
-    return this.#pending.has(name);
+  has(stateName: string): boolean {
+    return this.#pending.has(stateName);
   }
 
   /**

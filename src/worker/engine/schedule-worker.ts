@@ -59,7 +59,6 @@ export class ScheduleWorker {
     this.#options = { ...options, listener: catchListenerErrors(options.listener, ports) };
   }
 
-  /** Number of running tasks. */
   get running(): number {
     return this.#session?.running ?? 0;
   }

@@ -13,7 +13,6 @@ import { IGNORED_KEYS } from "./schema-parts.ts";
 import type { SecretSpec } from "./secret-schema.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
 
-/** The contents of a worker's file. */
 export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> {
   /** Warnings about keys that have no effect here. */
   warnings: readonly string[];
@@ -22,7 +21,6 @@ export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> 
 /** A worker without a file runs only schedules with a command in their definition. */
 export const NO_FILE: WorkerFile = { handlers: [], commands: true, secrets: {}, tags: [], warnings: [] };
 
-/** Options for reading a worker's file. */
 interface ReadWorkerFileOptions {
   /** The environment to select in the file; default `production`. */
   environment?: string | undefined;

@@ -65,7 +65,6 @@ const HANDLER = v.pipe(
       /** Exact, or a `/regular expression/`. */
       type: v.pipe(createText("is not a type"), refuseFault(findPatternFault)),
       command: v.exactOptional(COMMAND),
-      /** Path of the module. */
       module: v.exactOptional(createText("is not a path")),
       export: v.exactOptional(createText("is not a string")),
       http: v.exactOptional(HTTP),
@@ -135,7 +134,6 @@ const WORKER_FILE_ENTRIES = {
 /** All keys that a worker's file may contain. */
 export const WORKER_FILE_KEYS = [...Object.keys(WORKER_FILE_ENTRIES), ...Object.keys(IGNORED_KEYS)];
 
-/** The contents of a worker's file. */
 export const WORKER_FILE = v.pipe(
   createFields(WORKER_FILE_ENTRIES, { ignored: Object.keys(IGNORED_KEYS), filled: ["handlers"] }),
   v.transform(({ retry_wait, commands, ...file }) => ({
@@ -154,7 +152,6 @@ function findEnvFault(env: Readonly<Record<string, string>>): string | undefined
 
 /** A part of a word: quoted text, an escaped character, or plain text. */
 const WORD_PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;
-/** Characters with a meaning in a shell. */
 const SHELL_CHARACTERS = /[|&;<>()$`*?[\]{}]|^[~#]/;
 
 /**

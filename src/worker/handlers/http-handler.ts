@@ -18,6 +18,7 @@ import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** How long before the horizon a request is aborted, ms. */
 const ABORT_MARGIN_MS = 500;
+
 /** Pause between looks whether the horizon has moved, ms. */
 const HORIZON_CHECK_PAUSE_MS = 100;
 
@@ -99,6 +100,7 @@ interface HttpHandlerOptions {
 
 /** Default limit from the connection to the end of the response, ms. */
 const DEFAULT_TIMEOUT_MS = 60_000;
+
 /** Methods whose requests have no body unless one is configured. */
 const WITHOUT_BODY = ["GET", "HEAD", "DELETE"];
 const LONGEST_REASON = 300;
@@ -304,7 +306,6 @@ function readSecretHeaders(spec: HttpSpec["secretHeaders"]): SecretHeaders {
   };
 }
 
-/** Certificates of a request, in PEM. */
 interface RequestCertificates {
   ca?: string;
   cert?: string;
@@ -334,7 +335,7 @@ interface ResponseHead {
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Returns the address of a redirect; undefined if the response is none, or its address cannot be read. */
+/** Returns the address of a redirect; undefined if the response is not a redirect, or its address cannot be read. */
 function findRedirectTarget({ status, headers }: ResponseHead, url: URL): URL | undefined {
   if (!REDIRECTS.includes(status) || headers.location === undefined) return undefined;
   return URL.parse(headers.location, url.href) ?? undefined;
@@ -380,8 +381,10 @@ export interface HttpRequest {
 
 /** Most bytes of the header lines of a response: percent-encoding makes a checkpoint up to three times as long. */
 const LONGEST_HEADERS = 16 * 1024 + 3 * LARGEST_CHECKPOINT;
+
 /** Most bytes of a response that are read: the rest is cut off. */
 const LONGEST_BODY = 1024 * 1024;
+
 /** Most interim responses (1xx) before the response. */
 const MOST_INTERIM = 100;
 
@@ -407,7 +410,7 @@ function openRequest(
   };
   return new Promise((resolve, reject) => {
     const call = request(url.href, options, (answer) => {
-      answer.on("error", () => {}); // whoever reads it gets the error
+      answer.on("error", () => {}); // the reader gets the error
       resolve(answer);
     });
     let interim = 0;

@@ -15,7 +15,6 @@ import { toLostResult } from "./command-handler.ts";
 /** Leases that this process holds. */
 type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;
 
-/** Acquires leases. */
 interface LeaseAcquirer {
   macros: Macros;
   log: Log;

@@ -129,6 +129,7 @@ export type HookMessage =
   | { kind: "command"; argv: readonly string[]; input: string };
 
 const JSON_HEADERS = { "content-type": "application/json" };
+
 /** Priorities of ntfy, 1 to 5; 3 without one. */
 const PRIORITIES: Readonly<Partial<Record<HookName, string>>> = {
   failure: "4",
@@ -139,7 +140,7 @@ const PRIORITIES: Readonly<Partial<Record<HookName, string>>> = {
   "too-short": "4",
 };
 
-/** Builds the message of a hook. @returns a fault if its address is none */
+/** Builds the message of a hook. @returns a fault if its address is not valid */
 export function buildHookMessage(hook: Hook, payload: HookPayload): HookMessage | { fault: string } {
   if (typeof hook !== "string") return { kind: "command", argv: hook, input: `${JSON.stringify(payload)}\n` };
   const address = parseHookAddress(insertEventPath(hook, payload.event));
@@ -175,6 +176,7 @@ export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout" | "u
 
 /** Time between TERM and KILL, ms. */
 const TERMINATION_TIMEOUT_MS = 2_000;
+
 /** How many characters of the output to keep for the log. */
 const LONGEST_OUTPUT = 300;
 
@@ -267,7 +269,6 @@ function buildVariables(payload: HookPayload): Record<string, string> {
 interface HookText {
   /** One line. */
   title: string;
-  /** Names and values, in order. */
   facts: readonly (readonly [name: string, value: string])[];
   /** Last lines of the output; empty if there are none. */
   output: string;
@@ -364,6 +365,7 @@ function encodeHeader(text: string): string {
 
 /** Longest summary that PagerDuty accepts, characters. */
 const LONGEST_SUMMARY = 1_024;
+
 /** Events that end an alert. */
 const RESOLVING_EVENTS: ReadonlySet<string> = new Set(["success", "recovered"]);
 const SEVERITIES: Readonly<Partial<Record<HookPayload["event"], string>>> = {

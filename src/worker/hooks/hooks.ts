@@ -94,7 +94,6 @@ export interface HookOptions {
   within?: Millis;
 }
 
-/** Default limit of one attempt, ms. */
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 10_000;
 /** How long to wait for commands of hooks to end when the worker ends, ms. */
 const LAST_WAIT = 5_000;

@@ -24,7 +24,6 @@ export function parseListenAddress(text: string): ListenAddress {
   return { host: parts.host?.replace(/^\[|\]$/g, ""), port };
 }
 
-/** Formats an address in the form that `parseListenAddress` reads. */
 export function formatListenAddress({ host = "", port }: ListenAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

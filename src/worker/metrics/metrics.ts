@@ -3,12 +3,10 @@ import type { WorkerEvent, WorkerListener } from "../events.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "./metrics-server.ts";
 
-/** The result of a hook call. */
 export type HookResult = "ok" | "failed" | "dropped" | "refused";
 
 export interface WorkerMetrics extends MetricsServer {
   readonly countEvent: WorkerListener;
-  /** Counts a hook call. */
   countHook(result: HookResult): void;
 }
 

@@ -11,7 +11,9 @@ import { quoteText } from "../../core/base/text.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { findFirstKey } from "../../core/protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
+import { findCancellation, formatCancellation } from "../../schedule/state/cancel-occurrences.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
+import type { DueState } from "../../schedule/state/due.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
 import type { TaskResult } from "../handler.ts";
@@ -37,9 +39,11 @@ export class PolledTask {
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
   readonly #from: MonotonicTime;
+  /** Who has canceled it. */
+  #canceled: string | undefined;
   #state: "taken" | "finished" | "given back" = "taken";
 
-  /** Reports its start. @param onCompleted  called when the task has ended, whoever has it then */
+  /** Reports its start. @param onCompleted  called when the task has ended, also if another worker has it then */
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
@@ -56,9 +60,10 @@ export class PolledTask {
     this.#checkpoints = createCheckpointWriter(ports, claimed, registration);
     this.#report = new TaskReport(ports.clock, listener, claimed);
     this.#followSession(registration.session.signal);
+    this.endIfCanceled(claimed.due.value);
   }
 
-  /** Aborted when the session is lost, and the task with it. Not aborted after the task has ended. */
+  /** Aborted when the session is lost, and the task with it, and when the task is canceled. Not aborted after the task has ended. */
   get signal(): AbortSignal {
     return this.#lost.signal;
   }
@@ -120,11 +125,22 @@ export class PolledTask {
     return this.#complete({ result: "released", ...pickDefined({ reason }) }, "given back");
   }
 
-  async #complete(taskResult: TaskResult, state: "finished" | "given back"): Promise<void> {
+  /** Aborts the signal if somebody has canceled the occurrence. Its end is then `canceled`, unless it is a success. */
+  endIfCanceled(due: DueState | undefined): void {
+    const canceled = findCancellation(due, this.claimed.running.scheduled);
+    if (canceled === undefined || this.#canceled !== undefined || this.#state !== "taken") return;
+    this.#canceled = formatCancellation(canceled);
+    this.#lost.abort(new PreemptedError(`${this.#name} was ${this.#canceled}`));
+  }
+
+  async #complete(given: TaskResult, state: "finished" | "given back"): Promise<void> {
     this.#assertTaken();
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
-    const end = this.#buildEnd(taskResult);
+    const isCanceled = this.#canceled !== undefined && given.result !== "ok";
+    const end = this.#buildEnd(
+      isCanceled ? { result: "canceled", ...pickDefined({ reason: this.#canceled }) } : given,
+    );
     const completion = await completeTask(this.#ports, this.claimed, end, addMs(clock.now(), SETTLE_WITHIN));
     this.#state = state;
     this.#ended.abort(NO_LONGER_NEEDED);

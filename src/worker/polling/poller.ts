@@ -121,7 +121,7 @@ export class Poller {
     this.#options = options;
     this.#registration = registration;
     this.#changed = new ChangeSignal(ports.clock);
-    const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#plan(entry) };
+    const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#handleScheduleChange(entry) };
     const cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
     this.#cache = cache;
     const { host, pid } = options;
@@ -252,6 +252,11 @@ export class Poller {
     if (registration.session.horizon > ports.clock.now()) return task;
     await task.release("the session may have ended since the claim").catch(() => {}); // the session is over
     return undefined;
+  }
+
+  #handleScheduleChange(entry: CachedSchedule): void {
+    for (const task of this.#tasks) if (task.claimed.name === entry.name) task.endIfCanceled(entry.due);
+    this.#plan(entry);
   }
 
   #plan(entry: CachedSchedule): void {

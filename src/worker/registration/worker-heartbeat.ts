@@ -233,7 +233,6 @@ const CLOCK_STEP_MS = 250;
 /** Time that a new worker waits for the clocks of others, ms. */
 const LISTEN_FOR = 2_000;
 
-/** Builds the first record of a worker. */
 export function buildWorkerRecord(
   { clock }: SchedulePorts,
   { host, pid, version, tags, handlers, concurrency }: WorkerFacts,

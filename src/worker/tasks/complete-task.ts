@@ -6,6 +6,7 @@ import { StoreError } from "../../core/etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../core/protocol/txn.ts";
+import { getScheduleType } from "../../schedule/definition.ts";
 import { findDeviation, getExpectation } from "../../schedule/expectation.ts";
 import {
   buildDeadLetter,
@@ -166,6 +167,7 @@ function buildCompletionTxn(
 ): Txn {
   const { id, host, key, token, checkpoint } = claimed;
   const [due, outcomes] = [keys.due(id, host), keys.outcomes(id, host)];
+  const type = getScheduleType(id, claimed.definition);
   const isForgotten = checkpoint.mayExist && result.isOver && !result.isDead;
   const deleted = [key, ...(isForgotten ? [checkpoint.key] : [])];
   const listDeletions = (...more: string[]) =>
@@ -175,7 +177,12 @@ function buildCompletionTxn(
       ? listDeletions(keys.schedule(id), due, outcomes)
       : [
           ...listDeletions(keys.schedule(id), due),
-          { op: "put", key: outcomes, value: formatOutcomes(history), session: resultSession } as const,
+          {
+            op: "put",
+            key: outcomes,
+            value: formatOutcomes({ ...history, type }),
+            session: resultSession,
+          } as const,
         ];
   const ending: Op[] = [
     { op: "put", key: due, value: formatDue(result.due) },

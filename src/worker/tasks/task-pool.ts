@@ -1,7 +1,9 @@
 import { addMs, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatIso } from "../../core/base/duration.ts";
 import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
+import { findCancellation, formatCancellation } from "../../schedule/state/cancel-occurrences.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
+import type { DueState } from "../../schedule/state/due.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -23,11 +25,11 @@ export class TaskPool {
   readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
   /** Per run: when the next occurrence replaces it. */
   readonly #replacements = new TimerQueue();
-  readonly #onChange: (name: string) => void;
+  readonly #onChange: (stateName: string) => void;
   readonly #leaving = new AbortController();
 
-  /** @param onChange called with the name of the state when one of its tasks has started or ended */
-  constructor(context: ClaimContext, listener: WorkerListener, onChange: (name: string) => void) {
+  /** @param onChange called when a task of the state has started or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, onChange: (stateName: string) => void) {
     this.#context = context;
     this.#listener = listener;
     this.#onChange = onChange;
@@ -42,9 +44,8 @@ export class TaskPool {
     return this.#tasks.has(run);
   }
 
-  /** @param name  of the state */
-  isRunning(name: string): boolean {
-    return this.#tasksBySchedule.has(name);
+  isRunning(stateName: string): boolean {
+    return this.#tasksBySchedule.has(stateName);
   }
 
   /** Runs a claimed occurrence until its result is stored. */
@@ -54,6 +55,7 @@ export class TaskPool {
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
       running.end(() => new TaskLost("lost", "the session may have ended since the claim"));
+    endIfCanceled(running, claimed.due.value); // its worker before was lost
     const { name } = claimed;
     const { run } = claimed.running;
     const same = this.#tasksBySchedule.get(name) ?? new Set();
@@ -71,7 +73,9 @@ export class TaskPool {
 
   /** Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes. */
   updateSchedule(entry: CachedSchedule, now: WallTime): void {
-    for (const { claimed, end } of this.#tasksBySchedule.get(entry.name) ?? []) {
+    for (const task of this.#tasksBySchedule.get(entry.name) ?? []) {
+      const { claimed, end } = task;
+      endIfCanceled(task, entry.due);
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(() => new TaskLost("lost", "its running key was deleted"));
       const { definition = claimed.definition, due } = entry;
@@ -143,6 +147,12 @@ export class TaskPool {
     else if (result === "ok") log.info("finished", fields);
     else log.warn("a task did not succeed", fields);
   }
+}
+
+/** Ends a task that somebody has canceled. */
+function endIfCanceled({ claimed, end }: RunningTask, due: DueState | undefined): void {
+  const canceled = findCancellation(due, claimed.running.scheduled);
+  if (canceled !== undefined) end(() => new TaskLost("canceled", formatCancellation(canceled)));
 }
 
 /** Runs the handler. Never rejects: without a result, the running key would stay until the worker ends. */

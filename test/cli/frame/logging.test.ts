@@ -72,7 +72,7 @@ describe("a line of text", () => {
     expect(written()).toBe(`${stamp}${line}\n`);
   });
 
-  test("is one line without control characters, whatever is logged", () => {
+  test("is one line without control characters for any logged value", () => {
     const log = open();
     fc.assert(
       fc.property(hostile, hostile, (message, host) => {

@@ -171,7 +171,7 @@ describe("members", () => {
     ]);
   });
 
-  test("a learner, one that has not joined, a hidden status, and an endpoint of nobody", () => {
+  test("a learner, a member that has not joined, a hidden status, an endpoint without a member", () => {
     const rows = build(
       [
         answer(1n),

@@ -55,7 +55,7 @@ describe("CSV", () => {
     expect(formatCsv(createTable([text, "1"]))).toBe(`name,waiting\r\n${cell},1\r\n`);
   });
 
-  it("is read back as it was, whatever is in it, and begins no formula", () => {
+  it("is read back unchanged for any content, and begins no formula", () => {
     const cell = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", "\r", "=", "-", "@", " ", "1") });
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 4 }), (rows) => {

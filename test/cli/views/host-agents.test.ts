@@ -1,4 +1,5 @@
 /** Agents in listings, details and metrics, from their keys. */
+import prom from "prom-client";
 import { describe, expect, it } from "vitest";
 import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
@@ -7,6 +8,7 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { renderFamilies } from "../../../src/cli/commands/see/exporter.impl.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -15,7 +17,7 @@ import {
   hostsView,
   sumDeclined,
 } from "../../../src/cli/views/hosts.ts";
-import { formatExposition, measureAgents } from "../../../src/cli/views/metrics.ts";
+import { measureAgents } from "../../../src/cli/views/metrics.ts";
 import { findProblems } from "../../../src/cli/views/problems.ts";
 import { formatAgentReport, formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
 import { listFacts, showView } from "./rows.ts";
@@ -86,8 +88,8 @@ describe("agents of a host", () => {
     }
   });
 
-  it("are measured", () => {
-    const lines = formatExposition(measureAgents(snapshot)).split("\n");
+  it("are measured", async () => {
+    const lines = (await renderFamilies(prom, measureAgents(snapshot))).split("\n");
     expect(lines.filter((line) => line.startsWith("signalbox_agent"))).toEqual([
       'signalbox_agents{version="1.2.3"} 1',
       "signalbox_agent_holders 2",

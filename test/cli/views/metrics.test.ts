@@ -1,3 +1,4 @@
+import prom from "prom-client";
 import { describe, expect, test } from "vitest";
 import { keys } from "../../../fixtures/protocol/samples.ts";
 import {
@@ -14,19 +15,20 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
+import { renderFamilies } from "../../../src/cli/commands/see/exporter.impl.ts";
+import { type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 
 /** Measures a cluster. @returns the lines without the common beginning of the names */
-const linesOf = (kvs: readonly KeyValue[]) =>
-  formatExposition(measureSnapshot(createSnapshot(kvs), NOW))
+const measureLines = async (kvs: readonly KeyValue[]) =>
+  (await renderFamilies(prom, measureSnapshot(createSnapshot(kvs), NOW)))
     .replace(/^signalbox_/gm, "")
     .split("\n");
 const expectLines = (lines: string[], ...expected: string[]) =>
   expect(lines).toEqual(expect.arrayContaining(expected));
 
-test("holders, waiters and how long they have, of locks and of resources", () => {
-  const lines = linesOf([
+test("holders, waiters and how long they have, of locks and of resources", async () => {
+  const lines = await measureLines([
     createTicketKey("lock x held", "a", 1, { grantedAt: NOW - 90_000 }),
     createTicketKey("lock x", "b", 2, { enqueuedAt: NOW - 60_000 }),
     createTicketKey("lock x", "c", 3, { enqueuedAt: NOW - 5_000 }),
@@ -61,8 +63,8 @@ test("holders, waiters and how long they have, of locks and of resources", () =>
   expect(lines.some((line) => line.includes('lock_waiters{lock="y"}'))).toBe(false);
 });
 
-test("nobody there is none there, and no figure is missing for it", () => {
-  const lines = linesOf([]);
+test("an empty cluster has zeros, and no metric is missing", async () => {
+  const lines = await measureLines([]);
   expectLines(
     lines,
     'holders{kind="lock"} 0',
@@ -72,8 +74,8 @@ test("nobody there is none there, and no figure is missing for it", () => {
   expect(lines.some((line) => line.startsWith("problems"))).toBe(false);
 });
 
-test("schedules by state, the latest of them, and workers", () => {
-  const lines = linesOf([
+test("schedules by state, the latest of them, and workers", async () => {
+  const lines = await measureLines([
     ...createScheduleKeys("waits", {}, {}),
     ...createScheduleKeys("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
     ...createScheduleKeys("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
@@ -106,7 +108,7 @@ test("schedules by state, the latest of them, and workers", () => {
   );
 });
 
-test("when schedules last succeeded and ended, of those that ended last", () => {
+test("when schedules last succeeded and ended, of those that ended last", async () => {
   const many = Array.from({ length: 1_001 }, (_, at) =>
     createScheduleKeys(
       `s${at}`,
@@ -114,7 +116,7 @@ test("when schedules last succeeded and ended, of those that ended last", () => 
       { last: createLastOccurrence({ endedAt: NOW - at * 1_000, result: "ok" }) },
     ),
   );
-  const lines = linesOf([
+  const lines = await measureLines([
     ...many.flat(),
     ...createScheduleKeys(
       "bad",
@@ -132,18 +134,18 @@ test("when schedules last succeeded and ended, of those that ended last", () => 
   expect(find("s_left_out")).toEqual(["schedules_left_out 3"]);
 });
 
-test("of many locks with waiters those have series that are waited for longest, and the rest is counted", () => {
+test("of many locks with waiters those have series that are waited for longest, and the rest is counted", async () => {
   const kvs = Array.from({ length: 130 }, (_, at) =>
     createTicketKey(`lock ${at}`, "a", at + 1, { enqueuedAt: NOW - at * 1_000 }),
   );
-  const lines = linesOf(kvs);
+  const lines = await measureLines(kvs);
   expect(lines).toContain("locks_left_out 30");
   expect(lines.filter((line) => line.startsWith("lock_waiters{"))).toHaveLength(100);
   expect(lines).toContain('lock_oldest_wait_seconds{lock="129"} 129');
   expect(lines.some((line) => line.includes('{lock="29"}'))).toBe(false);
 });
 
-test("names are labels, however they are written, and no two series are the same", () => {
+test("names are labels, however they are written, and no two series are the same", async () => {
   const families: MetricFamily[] = [
     {
       name: "x",
@@ -156,11 +158,11 @@ test("names are labels, however they are written, and no two series are the same
     },
     { name: "none", help: "Nothing.", samples: [] },
   ];
-  expect(formatExposition(families)).toBe(
+  expect(await renderFamilies(prom, families)).toBe(
     [
       "# HELP signalbox_x Something.",
       "# TYPE signalbox_x gauge",
-      'signalbox_x{lock="a\\"b\\\\c d"} 1',
+      'signalbox_x{lock="a\\"b\\\\c d"} 2',
       'signalbox_x{lock="ü",kind=""} +Inf',
       "",
     ].join("\n"),
@@ -168,8 +170,8 @@ test("names are labels, however they are written, and no two series are the same
 });
 
 describe("histories", () => {
-  test("the last end, its code and duration, and the last success of each lock", () => {
-    const lines = linesOf([
+  test("the last end, its code and duration, and the last success of each lock", async () => {
+    const lines = await measureLines([
       createHistoryKey("good", { endedAt: NOW - 2_000, held: 1_500 }),
       createHistoryKey("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
       createHistoryKey("bad", { endedAt: NOW - 500, exit: 4 }),
@@ -187,9 +189,9 @@ describe("histories", () => {
     expect(lines.some((line) => line.includes('last_success_timestamp_seconds{lock="bad"}'))).toBe(false);
   });
 
-  test("of many locks those have series that ran last", () => {
+  test("of many locks those have series that ran last", async () => {
     const kvs = Array.from({ length: 1_010 }, (_, at) => createHistoryKey(`l${at}`, { endedAt: NOW - at }));
-    const lines = linesOf(kvs);
+    const lines = await measureLines(kvs);
     expect(lines).toContain("lock_histories_left_out 10");
     expect(lines).toContain('lock_last_exit_code{lock="l999"} 0');
     expect(lines).not.toContain('lock_last_exit_code{lock="l1000"} 0');

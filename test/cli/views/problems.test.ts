@@ -14,11 +14,13 @@ import {
   createHistoryKey,
   createHostKey,
   createKeyValue,
+  createResourceKey,
   createSnapshot,
   createTicketKey,
   held,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../../src/cli/views/problems.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildProblemId } from "../../../src/site/state/problem.ts";
@@ -29,6 +31,38 @@ const mark = createKeyValue(
   keys.mark(ticket.key),
   JSON.stringify({ ...JSON.parse(ticket.value), enqueuedAt: NOW, ttl: 30, term: "2" }),
 );
+
+/** Problems that time brings to a queue that does not change, in which there are none at first. */
+it.each([
+  ["a grace that ends", { state: "grace", until: NOW + 5_000 }, "overdue"],
+  ["a reset that nobody answers", { ...held, reset: { by: "x", at: NOW } }, "reset-unanswered"],
+  ["a long wait", { enqueuedAt: NOW }, "long-wait"],
+  ["a long hold", { ...held, grantedAt: NOW }, "long-hold"],
+] as const)("%s is found as soon as by a first look", (_, fields, kind) => {
+  const kv = createTicketKey("lock x", "a", 1, { enqueuedAt: NOW, ...fields });
+  const followed = createSnapshot([kv]);
+  let found = 0;
+  for (let wall = NOW; wall < NOW + 3 * 86_400_000; wall += 97_000) {
+    const problems = findProblems(followed, wall);
+    expect(problems).toEqual(findProblems(createSnapshot([kv]), wall));
+    found += problems.filter((problem) => problem.kind === kind).length;
+  }
+  expect(findProblems(followed, NOW)).toEqual([]);
+  expect(found).toBeGreaterThan(0);
+});
+
+it("finds problems of an unchanged queue when its history or its configuration changes", () => {
+  const follower = new SnapshotFollower(
+    createTicketKey("resource db", "a", 1, { total: 3, enqueuedAt: NOW }),
+    createTicketKey("lock x", "b", 2, { ...held, enqueuedAt: NOW, grantedAt: NOW - 600_000 }),
+  );
+  const listKinds = () => findProblems(follower.snapshot, NOW).map(({ kind }) => kind);
+  expect(listKinds()).toEqual([]);
+  follower.put(createResourceKey("db", { total: "4" }));
+  expect(listKinds()).toEqual(["totals"]);
+  follower.put(createHistoryKey("x", ...Array.from({ length: 10 }, () => ({ held: 1_000 }))));
+  expect(listKinds()).toEqual(["totals", "long-hold"]);
+});
 
 describe("problems", () => {
   const kinds = (...kvs: KeyValue[]) => findProblems(createSnapshot(kvs), NOW).map(({ kind }) => kind);

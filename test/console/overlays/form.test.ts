@@ -87,7 +87,7 @@ describe.each(ACTING.map((spec) => [spec.id, spec] as const))("the form of %s", 
     flags: (spec.flags ?? []).map((flag) => (flag.value ? { ...flag, parse: (text) => text } : flag)),
   };
 
-  it("gives the command what was typed, whatever that is", () => {
+  it("gives the command what was typed", () => {
     fc.assert(
       fc.property(anyForm(spec), ({ form, values }) => {
         const given = form.fields.flatMap(({ id }, at) => {

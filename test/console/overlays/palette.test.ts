@@ -87,7 +87,7 @@ describe("what can be chosen", () => {
     expect(ids).not.toContain("action:up");
   });
 
-  it("is a drain of everything, whatever row is selected", () => {
+  it("is a drain of everything, independent of the selected row", () => {
     expect(entry("command:drain all")).toMatchObject({
       label: "drain all",
       keys: [],
@@ -96,7 +96,7 @@ describe("what can be chosen", () => {
     expect(entry("command:drain all", entries({ isReadOnly: true }))?.disabled).toBe("read-only");
   });
 
-  it("is clean, whatever it is called in etcd", () => {
+  it("is clean for any name in etcd", () => {
     const hostile = createSnapshot([createTicketKey("lock \u202egnp\u202c held", "a", 10)]);
     const [lock] = entries({}, hostile).filter(({ kind }) => kind === "lock");
     expect(lock?.label).toBe("\\u{202e}gnp\\u{202c}");
@@ -403,7 +403,7 @@ describe("rows of matches", () => {
     expect(rows("@inv", 60)[0]?.cells).toContainEqual({ text: "inv", role: "match", ground: "plain" });
   });
 
-  it("are as wide as they must be, however narrow that is", () => {
+  it("are as wide as their content, also if that is narrow", () => {
     for (const width of [80, 40, 20, 12])
       for (const query of ["", "drain", "web1"])
         for (const { cells } of rows(query, width))

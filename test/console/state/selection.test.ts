@@ -35,7 +35,7 @@ describe("the selection", () => {
     expect(clampCursor(cursor, rowsOf(rows), height)).toEqual(wanted);
   });
 
-  it("is on a row and in sight, whatever comes and goes, and however one moves", () => {
+  it("is on a visible row after any change of the rows and any move", () => {
     const step = fc.oneof(
       keys.map((now) => ({ kind: "rows" as const, now })),
       fc.integer({ min: -20, max: 80 }).map((to) => ({ kind: "move" as const, to })),

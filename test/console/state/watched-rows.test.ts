@@ -24,7 +24,7 @@ describe("watched rows", () => {
     expect(toggleWatched(many.slice(0, 49), many.slice(49, 200))).toHaveLength(MOST_WATCHED);
   });
 
-  it("are restored; what is none is ignored", () => {
+  it("are restored; unknown values are ignored", () => {
     expect(restoreWatchedRows(JSON.parse(JSON.stringify([A, B])))).toEqual([A, B]);
     const wrong = [
       null,

@@ -47,7 +47,7 @@ describe("what is no key", () => {
     expect(parseReads(Buffer.from(bytes, "latin1"))).toEqual([]);
   });
 
-  it("is the answer that all output has arrived, however it is split", () => {
+  it("is the answer that all output has arrived, for any split", () => {
     for (const reads of [["\x1b[0n"], ["\x1b", "[", "0", "n"], ["\x1b[", "0n"]]) {
       const parser = new InputParser();
       const all = reads.flatMap((read) => parser.feed(Buffer.from(read)));
@@ -99,7 +99,7 @@ describe("what is broken", () => {
     expect(parseChords(...reads.map((read) => Buffer.from(read, "latin1"))).join(" ")).toBe(wanted);
   });
 
-  it("an end that never comes is given up, and the Escape it begins with is none", () => {
+  it("an end that never comes is given up, and its Escape is no key", () => {
     const parser = new InputParser();
     const feed = (text: string) => parser.feed(Buffer.from(text)).length;
     expect([feed("\x1b]11;rgb:ff\x1b"), parser.pending, parser.flush(), feed("j")]).toEqual([
@@ -112,7 +112,7 @@ describe("what is broken", () => {
 });
 
 describe("a paste", () => {
-  it("is one event, whatever is in it: a text, cleaned", () => {
+  it("is one event with any content: a text, cleaned", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         fc.pre(!Buffer.from(bytes).includes("\x1b[201~"));
@@ -224,7 +224,7 @@ describe("fuzzed", () => {
     );
   });
 
-  it("answers and sequences of nobody come to nothing", () => {
+  it("unknown answers and sequences have no effect", () => {
     const unknown = fc.oneof(
       fc.stringMatching(/^\x1b\[[<=>?][0-9;:]{0,20}[ -/]?[@-LN-Zln-z]$/),
       fc.stringMatching(/^\x1b\[[0-9]{3};[0-9]{2,3}[G-OT-Yd-tv-y]$/),

@@ -94,7 +94,7 @@ describe("an answer of the terminal", () => {
   });
 });
 
-describe("a change of the theme, which nobody has asked for", () => {
+describe("an unrequested report of a changed theme", () => {
   const REPORT = "\x1b[?997;2n";
 
   it("types nothing, wherever it is split, however late the rest is", () => {

@@ -118,7 +118,7 @@ describe("the theme of a terminal", () => {
     expect(named(chooseTheme("mono", COLOURS, true))).toBe("mono ascii");
   });
 
-  it("follows the background that the terminal has told, whatever its environment says", () => {
+  it("follows the background that the terminal has reported, not the environment", () => {
     const light = { ...COLOURS, COLORFGBG: "0;15" };
     expect(named(chooseTheme("auto", COLOURS, false, true))).toBe("light");
     expect(named(chooseTheme("auto", light, false, false))).toBe("dark");

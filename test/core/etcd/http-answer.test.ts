@@ -89,7 +89,7 @@ describe("an answer", () => {
     expect(catchFault(() => read(answer))).toBe(code);
   });
 
-  it("never throws anything else, and never ends a body early, whatever comes", () => {
+  it("never throws anything else, and never ends a body early, for any bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
         catchFault(() => read(text, cuts));

@@ -196,7 +196,7 @@ export function testNetworkFaults(transport: Transport): void {
       expect(await next).toBe("unavailable");
     });
 
-    it("breaks a watch whose connection has silently died, though nobody calls", async () => {
+    it("breaks a watch whose connection has silently died, without a call", async () => {
       const wary = await openThrough({ probe: 100 });
       const watch = await startWatch(wary, direct);
       const next = catchErrorKind(watch.next());

@@ -30,7 +30,7 @@ describe("a renewal", () => {
     expect(session.ttl).toBe(30_000);
   });
 
-  test("counts from its sending, however late it or its proof is answered", async () => {
+  test("counts from its sending, also if it or its proof is answered late", async () => {
     const { fixture, session } = await openSession();
     fixture.fates.renew = [fixture.delayAnswer(800)];
     fixture.fates.prove = [fixture.delayAnswer(700)];

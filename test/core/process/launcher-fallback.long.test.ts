@@ -44,7 +44,7 @@ test("what earlier calls left in the environment does not reach Node", async () 
   expect(await launch(WORDS, { env }).ended).toMatchObject({ out: formatFallback("none") });
 });
 
-test("a socket on which nobody listens", async () => {
+test("a socket without a listener", async () => {
   const path = createSocketPath();
   const server = await listenOn(`${path}.draft`);
   renameSync(`${path}.draft`, path); // Node removes only the name it knows

@@ -54,7 +54,7 @@ test("the watchdog is fed while the worker is alive, and not after", async () =>
   expect(words().filter((word) => word === "WATCHDOG=1").length).toBeLessThanOrEqual(before);
 });
 
-test("a watchdog of another process is none of ours", async () => {
+test("a watchdog of another process is ignored", async () => {
   const address = join(createTestFolder(), "socket");
   const { words } = await startReceiver(address);
   let asked = 0;

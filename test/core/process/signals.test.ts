@@ -37,7 +37,7 @@ test("SIGUSR2 goes to the first process only", async () => {
   expect(heard()).not.toContain("child USR2");
 });
 
-test("after the end of the first process nobody is signalled", async () => {
+test("no process is signalled after the end of the first one", async () => {
   const out = createOutput();
   const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
   expect(await it.exited).toMatchObject({ leftovers: true });

@@ -105,7 +105,7 @@ describe("any queue", () => {
     );
   });
 
-  test("admits nobody while an earlier one waits, nor more than there is", () => {
+  test("admits no run while an earlier one waits, and never more units than the total", () => {
     fc.assert(
       fc.property(anyQueue, anyTotal, (entries, configured) => {
         const found = entries.map(({ run }) => admit(entries, run, configured));

@@ -27,7 +27,7 @@ describe("a report", () => {
     expect(parseAgentReport(formatAgentReport(report))).toEqual(report);
   });
 
-  test("has the same text in whatever order calls were declined", () => {
+  test("has the same text for any order of declined calls", () => {
     const other = { ...report, declined: { files: 1, settings: 3 } };
     expect(formatAgentReport(other)).toBe(formatAgentReport(report));
   });
@@ -36,7 +36,7 @@ describe("a report", () => {
     expect(parseAgentReport(text)).toBeUndefined();
   });
 
-  test("has few reasons, each a word, whatever is written", () => {
+  test("has a limited set of reasons, each a word, for any input", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.anything()), (declined) => {
         const read = parseAgentReport(JSON.stringify({ ...report, declined }));

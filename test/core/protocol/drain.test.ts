@@ -158,7 +158,7 @@ describe("a drain's value", () => {
     });
   });
 
-  test("stops everything in the scope all, whatever name somebody gave it", () => {
+  test("stops everything in the scope all, with any name in its key", () => {
     const key = `${keys.drains().key}all/by-hand`;
     expect(parseDrain(keys, kv(key, "{}"))).toMatchObject({ key, scope: "all", name: "all" });
   });

@@ -110,7 +110,7 @@ describe("keys that are followed", () => {
     expect(values.revision).toBe(6n);
   });
 
-  test("are equal to etcd whatever read and watch deliver twice", () => {
+  test("are equal to etcd if read and watch deliver a change twice", () => {
     const write = fc.record({ key: fc.constantFrom("p/a", "p/b", "p/c", "q/x"), deletes: fc.boolean() });
     const script = fc.record({
       writes: fc.array(write, { maxLength: 30 }),

@@ -183,7 +183,7 @@ describe("ranges", () => {
     );
   });
 
-  test("a key stands in a queue exactly when it is in that queue's range, whoever put it there", () => {
+  test("a key is in a queue exactly when it is in that queue's range, also if it was put by hand", () => {
     const piece = fc.constantFrom(
       "locks/",
       "resources/",
@@ -228,7 +228,7 @@ describe("ranges", () => {
     );
   });
 
-  test("everything is everything under the prefix, however much another one looks like it", () => {
+  test("everything means all keys under the prefix, and none of a similar prefix", () => {
     const others = [
       "/",
       "/s/",

@@ -131,7 +131,7 @@ function expectSound(ticket: Ticket): void {
 }
 
 describe("a place", () => {
-  test("is its key's, whatever the ticket in it says", () => {
+  test("is that of its key, not of the ticket in it", () => {
     const key = keys.lock("a", "0123456789abcdef");
     const other = createTicket({ run: "another" });
     expect(toQueueEntry(kv(key, 3n, serializeTicket(other)))).toEqual({
@@ -155,7 +155,7 @@ describe("a place", () => {
     ]);
   });
 
-  test("comes after those claimed before it, however they were read", () => {
+  test("comes after those claimed before it, independent of how they were read", () => {
     const claims = fc.uniqueArray(fc.tuple(runId, fc.bigInt({ min: 1n, max: 2n ** 62n })), {
       selector: ([run]) => run,
     });

@@ -52,7 +52,7 @@ describe.concurrent("signalbox check lock", () => {
 });
 
 describe.concurrent("signalbox check schedule", () => {
-  test("finds one of which a key cannot be read: it does not run", async ({ namespace }) => {
+  test("finds a schedule with a malformed key: it does not run", async ({ namespace }) => {
     for (const id of ["state", "host", "definition"])
       await namespace.execute(`schedule add ${id} @daily --on every-host --yes -- true`);
     await namespace.put(namespace.keys.due("state"), "{");

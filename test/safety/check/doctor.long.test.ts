@@ -295,7 +295,7 @@ describe("over TLS", () => {
     expect(of("clock")).toContainEqual("ok: within 5s of the member's");
   });
 
-  test("certificates that nobody here knows: no member answers, and why", async () => {
+  test("certificates of an unknown authority: no member answers, and the reason is shown", async () => {
     const { code, found: of } = await runDoctor(cluster.createNamespace());
     expect(code).toBe(2);
     expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);

@@ -142,7 +142,7 @@ describe.concurrent("other keys put by hand", () => {
     expect(await namespace.run("--lock job -v", "echo ran")).toFail(75, 'drained by "unknown"');
   });
 
-  test("a history that is none is replaced", async ({ namespace }) => {
+  test("a malformed history is replaced", async ({ namespace }) => {
     await namespace.put(namespace.keys.history("job"), "[".repeat(1_000));
     expect(await namespace.run("--lock job")).toExitSilently(0);
     const [history] = await namespace.listKeys();

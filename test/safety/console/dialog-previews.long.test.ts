@@ -50,7 +50,7 @@ it("drain all in the palette drains everything, whatever row is selected", async
   await console.pressAndWait("enter", "signalbox drain all");
 });
 
-it("an action and a name in the palette act on this row alone, whatever is selected or marked", async (context) => {
+it("an action and a name in the palette act on this row only, independent of selection and marks", async (context) => {
   const console = await openBusyConsole(context, { columns: 120, rows: 40 }, "resources");
   await console.waitFor(/db .*held/);
   await console.pressAndWait("space", "1 marked");

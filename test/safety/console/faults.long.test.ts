@@ -235,7 +235,7 @@ describe("the terminal", () => {
     expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);
   });
 
-  test("is redrawn cleanly at whatever size it gets", async ({ namespace }) => {
+  test("is redrawn cleanly at any size", async ({ namespace }) => {
     await holdLock(namespace, "invoices");
     const console = await openConsole(namespace);
     for (let turn = 0; turn < 50; turn += 1) console.resize(20 + ((turn * 37) % 180), 5 + ((turn * 13) % 55));
@@ -250,7 +250,7 @@ describe("the terminal", () => {
 });
 
 describe("what comes from etcd", () => {
-  test("never reaches the terminal as commands, whatever is in it", async ({ namespace }) => {
+  test("never reaches the terminal as control sequences", async ({ namespace }) => {
     await holdLock(namespace, "nasty", { host: "web\x1b]52;c;aGFja2Vk\x07.example.com" });
     const console = await openConsole(namespace, { shows: /nasty .*held/ });
     await console.pressAndWait("enter 3 Y", "copied");

@@ -24,7 +24,7 @@ const HOSTILE = [
   "\x1b\x1b[200~XqD\r\x1b[201~", // one right behind Escape
 ];
 
-describe("input that nobody meant", () => {
+describe("unintended input", () => {
   test("does nothing, in one read and in many", async ({ namespace }) => {
     await namespace.jobs.startHolder("run", "--lock invoices");
     const console = await openConsole(namespace, { shows: /invoices .*held/ });

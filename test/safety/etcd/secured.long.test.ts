@@ -77,7 +77,7 @@ describe.concurrent("TLS with client certificates", () => {
     expect(await namespace.run([], "echo ran")).toFail(69, /cannot reach etcd.*certificate/);
   });
 
-  test("a key that everybody can read, half of a certificate, a file that is none: 78", async () => {
+  test("a key that all users can read, half of a certificate, a file that is no certificate: 78", async () => {
     const open = cluster.createPath();
     copyFileSync(env.SIGNALBOX_KEY ?? "", open);
     chmodSync(open, 0o604);

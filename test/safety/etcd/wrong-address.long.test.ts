@@ -94,7 +94,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(toPlain).toFail(69, /https:\S+: .*the port does not speak TLS \(is it http\?\)/);
   });
 
-  test("an authority that only the system knows is believed; one that nobody knows: 69, and --cacert", async () => {
+  test("an authority of the system is trusted; an unknown one: 69, and a hint at --cacert", async () => {
     const { ca } = secure.certificates ?? { ca: "" };
     const system = cluster.createPath(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
     const endpoints = { SIGNALBOX_ENDPOINTS: secure.clientUrl };

@@ -478,7 +478,7 @@ describe.concurrent("TLS and a password", () => {
     expect(free.stdout).toBe("ran\n");
   });
 
-  test("an authority nobody knows: 201, and the certificate is the reason", async () => {
+  test("an unknown authority: 201, and the certificate is the reason", async () => {
     const all = { ...AWAY, ...env, CRONLOCK_REDIS_TIMEOUT: "3", CRONLOCK_AUTH: "ben:ge:heim" };
     expect(await end(enter(), "cronlock", ["true"], all)).toFail(201, "certificate");
   });

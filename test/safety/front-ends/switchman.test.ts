@@ -156,14 +156,14 @@ describe.concurrent("the group", () => {
     expect(run.output.stderr).toMatch("It's not secure to proceed, the host is no longer in group");
   });
 
-  test("nobody knows it: 255", async () => {
+  test("it is unknown: 255", async () => {
     const end = await enter().ended("-g web -- echo ran");
     expect(end).toFail(255, matchLogLine('there is no group "web".*'));
   });
 });
 
 describe.concurrent("leases", () => {
-  test("of a resource that nobody has configured: 255", async () => {
+  test("of a resource that is not configured: 255", async () => {
     const { namespace, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toFail(

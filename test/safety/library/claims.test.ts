@@ -152,7 +152,7 @@ describe.concurrent("a lock of the library", () => {
     await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });
   });
 
-  test("is left by whoever stops waiting, without a ticket", async ({ namespace }) => {
+  test("is left by a run that stops waiting, without a ticket", async ({ namespace }) => {
     const [one, other] = [await connectLibrary(namespace), await connectLibrary(namespace)];
     const held = await one.acquire({ lock: "x" });
     const leaving = new AbortController();

@@ -1,4 +1,4 @@
-/** Schedules that a program declares: `set` and `sync`. */
+/** Schedules that a program declares: `set`, `addMany` and `sync`. */
 import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -56,6 +56,61 @@ describe.concurrent("set", () => {
     await schedules.set("b", { cron: "@daily", end: 1 }); // ends it
     const typo = schedules.set("a", { cron: "@daily", notes: "x" } as ScheduleFields);
     await expect(typo).rejects.toThrow('unknown option "notes" of set; did you mean "note"?');
+  });
+});
+
+describe.concurrent("addMany", () => {
+  test("adds all in one transaction, with their first times, and returns them in order", async ({
+    namespace,
+  }) => {
+    const schedules = await openSchedules(namespace);
+    const start = "2030-01-01T00:00Z";
+    const ids = Array.from({ length: 1_000 }, (_, at) => `s${999 - at}`);
+    const added = await schedules.addMany(
+      Object.fromEntries(ids.map((id) => [id, { cron: "@daily", start }])),
+    );
+    expect(added.map(({ id }) => id)).toEqual(ids);
+    expect(added.every(({ nextTime }) => nextTime?.getTime() === Date.parse(start))).toBe(true);
+    expect(await schedules.list()).toEqual(added.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
+    const audits = (await namespace.listKeys()).filter(({ key }) => key.includes("audit/"));
+    expect(audits).toHaveLength(1);
+  });
+
+  test("adds none if some exist or are wrong, and names these", async () => {
+    const schedules = await openSchedules();
+    await schedules.add("b", { cron: "@daily" });
+    const fields = { cron: "@daily" };
+    const taken = schedules.addMany({ a: fields, b: fields, "a/b": fields });
+    await expect(taken).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
+    const wrong = schedules.addMany({
+      a: fields,
+      c: { cron: "61 * * * *" },
+      d: { cron: "@daily", notes: "x" } as ScheduleFields,
+    });
+    await expect(wrong).rejects.toMatchObject({ code: "CRON" });
+    await expect(wrong).rejects.toThrow(/^schedule "c": cron text .*; schedule "d": unknown option "notes"/);
+    await expect(schedules.addMany({ a: fields, e: { cron: "@daily", end: 1 } })).rejects.toThrow(
+      /^schedule "e" would never fire/,
+    );
+    await expect(schedules.addMany([] as never)).rejects.toThrow("addMany: the schedules must be an object");
+    expect((await schedules.list()).map(({ id }) => id)).toEqual(["b"]);
+    expect(await schedules.addMany({})).toEqual([]);
+  });
+
+  test("of two programs at once adds each schedule once", async ({ namespace }) => {
+    const all = await Promise.all([openSchedules(namespace), openSchedules(namespace)]);
+    const ids = Array.from({ length: 200 }, (_, at) => `s${at}`);
+    const fields = Object.fromEntries(ids.map((id) => [id, { cron: "@daily" }]));
+    const calls = await Promise.allSettled(all.map((schedules) => schedules.addMany(fields)));
+    expect(calls.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(await all[0]?.list()).toHaveLength(200);
+  });
+
+  test("a poll of the same connection sees the schedules", async () => {
+    const schedules = await openSchedules();
+    expect(await schedules.poll()).toBeUndefined();
+    const { id } = (await schedules.addMany({ late: { cron: "@at 2020-01-01T00:00Z", start: 0 } }))[0] ?? {};
+    expect((await schedules.poll())?.id).toBe(id);
   });
 });
 

@@ -38,6 +38,83 @@ const listIds = async (one: Signalbox) => (await one.schedules.list()).map(({ id
 const countJobs = async (one: Signalbox) => (await one.schedules.list()).length;
 const pollTask = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());
 
+describe.concurrent("jobs that are added at the same time", () => {
+  const addAll = (one: Signalbox, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, n) => one.jobs.add("mail", { n })));
+
+  test("are few transactions, and each has its own receipt", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    const writes = watchWrites(one);
+    const receipts = await addAll(one, 700);
+    expect(writes.count).toBe(3); // the first one alone, then at most 500
+    expect(await listIds(one)).toEqual(receipts.map(({ id }) => id).sort());
+    const { id } = await pollTask(one);
+    expect(receipts.map((receipt) => receipt.id)).toContain(id);
+  });
+
+  test("are added once if the answer to all is lost", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    const writes = watchWrites(one);
+    const first = one.jobs.add("mail");
+    const others = addAll(one, 50);
+    await first;
+    writes.losesNext = true;
+    await others;
+    expect(writes.losesNext).toBe(false);
+    expect(await countJobs(one)).toBe(51);
+  });
+
+  test("do not wait for one that etcd does not answer", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    const { ports } = getConnection(one);
+    const { store } = ports;
+    const answered = Promise.withResolvers<void>();
+    let isFirst = true;
+    ports.store = delegateStore(store, {
+      async commitTxn(txn, signal) {
+        if (txn.compare.length > 0 && isFirst) {
+          isFirst = false;
+          await answered.promise;
+        }
+        return await store.commitTxn(txn, signal);
+      },
+    });
+    const first = one.jobs.add("mail");
+    await addAll(one, 50);
+    expect(await countJobs(one)).toBe(50);
+    answered.resolve();
+    await first;
+    expect(await countJobs(one)).toBe(51);
+  });
+
+  test("are added one by one if etcd accepts less at once; only what is too large is refused", async ({
+    namespace,
+  }) => {
+    const one = await connectLibrary(namespace);
+    const { ports } = getConnection(one);
+    const { store } = ports;
+    ports.store = delegateStore(store, {
+      async commitTxn(txn, signal) {
+        const text = JSON.stringify(txn.success, (_, value) => (typeof value === "bigint" ? "" : value));
+        if (text.length > 5_000) throw new StoreError("tooLarge", "etcdserver: request is too large");
+        return await store.commitTxn(txn, signal);
+      },
+    });
+    const large = one.jobs.add("mail", "x".repeat(6_000));
+    const results = await Promise.allSettled([addAll(one, 50), large]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    await expect(large).rejects.toMatchObject({ code: "TOO_LARGE" });
+    expect(await countJobs(one)).toBe(50);
+  });
+
+  test("are all refused if the connection is closed", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    await one.close();
+    const ends = await Promise.allSettled([one.jobs.add("mail"), one.jobs.add("mail")]);
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  });
+});
+
 describe.concurrent("a batch of jobs", () => {
   test("of a thousand is one transaction", async ({ namespace }) => {
     const one = await connectLibrary(namespace);

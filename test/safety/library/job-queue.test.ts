@@ -178,7 +178,9 @@ describe.concurrent("a job", () => {
   }) => {
     const one = await connectTo(namespace);
     for (let batch = 0; batch < 20; batch += 1)
-      await Promise.all(Array.from({ length: 10 }, () => one.jobs.add("mail", 1)));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) => one.jobs.add("mail", 1, { key: `${batch}-${n}` })), // without keys: one call
+      );
     await one.jobs.add("mail", 1, { key: "a" });
     for (let times = 0; times < 20; times += 1) await one.jobs.add("mail", 1, { key: "a" });
     const { store, keys } = namespace;

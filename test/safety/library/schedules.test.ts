@@ -126,7 +126,7 @@ describe.concurrent("schedules of the library", () => {
     expect((await one.schedules.get("a.b")).last).toMatchObject({ result: "retry" });
   });
 
-  test("a task is finished once, and not by whoever has lost it", async ({ namespace }) => {
+  test("a task is finished once, and not by a worker that has lost it", async ({ namespace }) => {
     const { one, task } = await createDueTask(namespace);
     await task.finish();
     await expect(task.finish()).rejects.toBeInstanceOf(AlreadyFinishedError);
@@ -321,9 +321,7 @@ describe.concurrent("a worker of the library", () => {
     expect((await schedules.get("heard")).last).toMatchObject({ result: "released" });
   });
 
-  test("a task that ended well does not see its signal aborted, whatever comes after it", async ({
-    namespace,
-  }) => {
+  test("the signal of a task that succeeded is never aborted afterwards", async ({ namespace }) => {
     const signals: AbortSignal[] = [];
     const { one, worker, running } = await startWorker(namespace, {
       handlers: { well: ({ signal }) => void signals.push(signal) },

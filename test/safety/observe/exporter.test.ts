@@ -83,7 +83,7 @@ describe.concurrent("signalbox exporter", () => {
     await scrape(late, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
   });
 
-  test("refuses a port that is taken, and an address that is none", async ({ namespace }) => {
+  test("refuses a port that is taken, and an invalid address", async ({ namespace }) => {
     const first = namespace.start("exporter --listen 0");
     await first.waitForOutput("metrics on");
     const [, address = ""] = /metrics on (\S+)/.exec(first.output.stderr) ?? [];

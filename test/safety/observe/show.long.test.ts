@@ -150,7 +150,7 @@ describe.concurrent("show and why", () => {
     });
   });
 
-  test("a free lock is free; another thing that nobody knows is an error that says what was meant", async ({
+  test("a lock without a queue is free; another unknown object is an error that names similar ones", async ({
     namespace,
   }) => {
     expect(await namespace.execute("show lock free")).toMatchObject({
@@ -194,7 +194,7 @@ describe.concurrent("show and why", () => {
     );
   });
 
-  test("fits a terminal of 80 columns, however long the names are", async ({ namespace }) => {
+  test("fits a terminal of 80 columns, also with long names", async ({ namespace }) => {
     const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
     await namespace.store.grant(31n, 600);
     for (const [run, state] of [

@@ -80,7 +80,7 @@ describe.concurrent("a group", () => {
     expect(await namespace.execute("group remove web")).toExit(64);
   });
 
-  test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
+  test("is deleted only after a confirmation; deleting it again is no error", async ({ namespace }) => {
     await namespace.expectDone("group set web", W1);
     await namespace.expectDone("group set all web");
     expect(await namespace.execute("group delete web")).toExit(64);

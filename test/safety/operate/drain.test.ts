@@ -426,7 +426,7 @@ describe.concurrent("a drain", () => {
     }
   });
 
-  test("asks, and does nothing where nobody can be asked", async ({ namespace }) => {
+  test("asks, and does nothing without a terminal", async ({ namespace }) => {
     expect(await namespace.execute("drain lock x")).toExit(64, { stderr: "--yes" });
     expect(await listDrains(namespace)).toEqual([]);
   });

@@ -85,7 +85,7 @@ describe("while a queue grows by 5 waiters a second", () => {
     expect(await listResetRequests(namespace)).toEqual([holder]);
   });
 
-  test("a waiter that was previewed is reset, and nobody else", async ({ namespace }) => {
+  test("only the waiter that was previewed is reset", async ({ namespace }) => {
     await hold(namespace, "x");
     const waiter = await queueUp(namespace, "x");
     grow(namespace, "x");

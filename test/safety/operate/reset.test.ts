@@ -101,7 +101,7 @@ describe.concurrent("a reset", () => {
     expect((await namespace.store.readRange({ key })).count).toBe(0);
   });
 
-  test("hits nobody but whom it saw, however close to a hand-over", async ({ namespace }) => {
+  test("resets only the runs that it has seen, also during a hand-over", async ({ namespace }) => {
     const rounds = pickCount(4, 12);
     for (let round = 0; round < rounds; round += 1) {
       const first = `first${round}`;

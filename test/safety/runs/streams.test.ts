@@ -48,7 +48,7 @@ describe.concurrent("streams", () => {
     expect(readFileSync(count, "utf8")).toBe("first\n");
   });
 
-  test("a reader that closes before a waiting run starts its command harms nobody", async () => {
+  test("a reader that closes before a waiting run starts its command has no effect on the run", async () => {
     expect(await runPipeline(`"$@" -- true | true; exit \${PIPESTATUS[0]}`)).toBe(0);
   });
 

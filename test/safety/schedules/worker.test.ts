@@ -121,7 +121,7 @@ describe.concurrent("a worker", () => {
     expect(await worker.end()).toExit(0);
   });
 
-  test("harms nobody by a handler that fails, floods, or never reads", async ({ namespace }) => {
+  test("is not affected by a handler that fails, floods, or never reads", async ({ namespace }) => {
     const worker = namespace.start("worker --concurrency 2");
     const commands = {
       flood: runShell("yes | head -c 5000000"),
@@ -200,7 +200,7 @@ describe.concurrent("a worker that cannot start", () => {
     expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 
-  test("a file that is not there, a port that is none, no etcd", async () => {
+  test("a missing file, an invalid port, no etcd", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } });
     expect(await namespace.execute("worker --handlers /no/file")).toExit(78);
     expect(await namespace.execute("worker --metrics x")).toExit(64);

@@ -132,7 +132,7 @@ describe("an interval", () => {
   const plan = parsePlan("@every 90m from 2026-03-28T22:10Z");
   const times = createPlanTimes(plan, "Europe/Berlin");
 
-  test("has a fixed rate from its first instant on, whatever the clocks do", () => {
+  test("has a fixed rate from its first instant, independent of changes of the clock", () => {
     const found: (number | undefined)[] = [times.findFrom(0)];
     while (found.length < 5) found.push(times.findAfter(found.at(-1) ?? 0));
     expect(found).toEqual([0, 1, 2, 3, 4].map((n) => FROM + n * 90 * MINUTE));

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { formatHostResults } from "../../../src/cli/views/schedules.ts";
 import type { DueState, LastOccurrence } from "../../../src/schedule/state/due.ts";
-import { formatHostResults, listStates, mergeHostStates } from "../../../src/schedule/state/host-states.ts";
+import { listStates, mergeHostStates } from "../../../src/schedule/state/host-states.ts";
 
 const last = (result: LastOccurrence["result"], endedAt: number): LastOccurrence => ({
   scheduled: 1,

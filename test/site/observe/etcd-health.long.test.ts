@@ -61,7 +61,7 @@ describe("the heartbeat", () => {
       expect(beats.list.filter(isSilence)).toEqual([]);
     }));
 
-  it("is silence where one member is cut off, whatever that one still serves", async (context) => {
+  it("counts as silence if one member is cut off, also if that member still serves reads", async (context) => {
     const [follower, other, leader] = await listByRole(context);
     const { beats } = await startObserving(context, [follower.clientUrl]);
     const start = Date.now();

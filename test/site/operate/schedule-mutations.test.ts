@@ -296,18 +296,17 @@ describe("an import", () => {
     async (count) => {
       const operator = await createFixture("mine");
       const { revision } = await operator.store.readRange(keys.schedules());
-      const first = await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))));
-      expect(first).toMatchObject({ kind: "done", record: { outcome: `${count} added` } });
+      await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))));
       expect((await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count))))).kind).toBe(
         "nothing",
       );
-      const second = await operator.apply(
-        buildImportMutation(buildImport(buildManyDefinitions(count, "30 * * * *"))),
-      );
-      expect(second).toMatchObject({ kind: "done", record: { outcome: `${count} changed` } });
+      await operator.apply(buildImportMutation(buildImport(buildManyDefinitions(count, "30 * * * *"))));
       expect((await operator.apply(buildImportMutation(buildImport(new Map())))).kind).toBe("nothing");
-      const third = await operator.apply(buildImportMutation(buildImport(new Map(), true)));
-      expect(third).toMatchObject({ kind: "done", record: { outcome: `${count} deleted` } });
+      await operator.apply(buildImportMutation(buildImport(new Map(), true)));
+      const outcomes = (await operator.listRecords()).map((record) => record?.outcome);
+      expect(outcomes.sort()).toEqual(
+        ["added", `${count} added`, `${count} changed`, `${count} deleted`].sort(),
+      );
       const left = await operator.store.readRange(keys.schedules());
       expect(left.kvs).toHaveLength(1);
       expect((await operator.store.readRange(keys.dues())).kvs).toHaveLength(1);
@@ -377,7 +376,8 @@ describe("an import", () => {
         return amendment.decide(result, now);
       },
     });
-    expect(done).toMatchObject({ kind: "done", record: { outcome: "99 added, 1 changed" } });
+    expect(done.kind).toBe("done");
+    expect(await operator.listRecords()).toMatchObject([{ outcome: "99 added, 1 changed" }]);
     expect(attempts).toBe(2);
   });
 });

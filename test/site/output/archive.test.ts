@@ -275,7 +275,7 @@ describe("what cannot be written waits, is told once, and is written later", () 
   });
 });
 
-test("a folder that cannot be created is told, and the end of the process does not wait for it", async () => {
+test("a folder that cannot be created is reported, and does not delay the end of the process", async () => {
   const { warnings, open } = createArchive({ path: "/proc/signalbox/x/history.jsonl" });
   const writer = open();
   writer.append({ id: "a" });

@@ -10,7 +10,7 @@ function maskInPieces(masks: RegExp[], bytes: Buffer, size: number, removed?: Re
   return Buffer.concat([...parts, mask.end()]);
 }
 
-test("a secret is replaced, however its bytes arrive", () => {
+test("a secret is replaced, also if its bytes arrive in pieces", () => {
   const text = Buffer.from("token=hunter2 ok\nnaïve a.b token=x\nlast token=hunter2");
   const masks = [...parseMasks(["token=\\w+"]), ...buildSecretMasks(["a.b"])];
   for (const size of [1, 3, 7, 1000])

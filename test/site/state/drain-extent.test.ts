@@ -12,6 +12,12 @@ import {
   toRunId,
   waiting,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { formatClaimOwners, formatDrainExtent } from "../../../src/cli/views/drain-extent.ts";
+import {
+  describeDrainChanges,
+  formatDrainWithEnd,
+  formatInstantSeconds,
+} from "../../../src/cli/views/drain-lines.ts";
 import {
   type DrainTarget,
   isDrainApplicable,
@@ -22,13 +28,8 @@ import { TICKET_STATES } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import {
   computeDrainExtent,
-  describeDrainChanges,
   findDrainsOfTarget,
   findOtherDrains,
-  formatClaimOwners,
-  formatDrainExtent,
-  formatDrainWithEnd,
-  formatInstantSeconds,
 } from "../../../src/site/state/drain-extent.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
@@ -212,7 +213,7 @@ describe("in words", () => {
     );
   });
 
-  it("a drain has its end, also one that nobody can mean", () => {
+  it("a drain is shown with its end, also if the stored end is absurd", () => {
     const drain = { key: "k", scope: "all", name: "all", by: "ann", at: 1, modRevision: 1n } as const;
     expect(formatDrainWithEnd(drain)).toBe("everything is drained by ann");
     expect(formatDrainWithEnd({ ...drain, why: "fire", until: NOW })).toBe(

@@ -11,19 +11,19 @@ import {
   toRunId,
   waiting,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { describeQueueChanges, formatEvictionPreview } from "../../../src/cli/views/claims.ts";
 import { admit } from "../../../src/core/protocol/admission.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import {
   buildClaims,
-  describeQueueChanges,
   findClaim,
   findClaimsByWord,
   findResetTargets,
   isHolder,
 } from "../../../src/site/state/claims.ts";
-import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
+import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>

@@ -14,11 +14,12 @@ import {
   toRunId,
   waiting,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { formatExplanation } from "../../../src/cli/views/explanation.ts";
 import { admit } from "../../../src/core/protocol/admission.ts";
 import { toQueue } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../../src/site/state/claims.ts";
-import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/site/state/explain.ts";
+import { explain, type SessionLivenessMap } from "../../../src/site/state/explain.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 

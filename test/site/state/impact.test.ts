@@ -13,6 +13,11 @@ import {
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import {
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../../src/cli/views/impact.ts";
+import {
   applyConfigChanges,
   type ConfigChange,
   computeConfigChanges,
@@ -22,12 +27,7 @@ import type { ResourceConfig } from "../../../src/core/fleet/resources.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../src/site/state/configuration.ts";
-import {
-  computeConfigImpact,
-  formatAffectedCount,
-  formatAffectedRuns,
-  formatConfigChanges,
-} from "../../../src/site/state/impact.ts";
+import { computeConfigImpact } from "../../../src/site/state/impact.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
 const claim = (what: string, letter: string, ticket: Partial<Ticket>) =>
@@ -182,7 +182,7 @@ describe("a change of totals", () => {
     expect(fates(stated, resourceChange(stated, "db", { total: to }))).toEqual(hits);
   });
 
-  it("a note or an order hits nobody, nor does a name without a total", () => {
+  it("a changed note or order affects no run, nor does a name without a total", () => {
     expect(fates(configured, resourceChange(configured, "db", { total: "10", order: 3, note: "x" }))).toEqual(
       [],
     );

@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NOW } from "../../../fixtures/state/sample-snapshots.ts";
+import { formatSeen, judgeHostLiveness } from "../../../src/cli/views/hosts.ts";
 import {
   computeSeenAgo,
-  formatSeen,
   isSeenWithin,
-  judgeHostLiveness,
   judgeRunnerLiveness,
   type RunnerLiveness,
 } from "../../../src/site/state/liveness.ts";

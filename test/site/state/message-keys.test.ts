@@ -1,8 +1,10 @@
 /** Keys of messages: equal for the same line at another time, so that a dialog marks only what has changed. */
 import { describe, expect, it } from "vitest";
 import { createSnapshot, createTicketKey, NOW, toRunId } from "../../../fixtures/state/sample-snapshots.ts";
-import { computeDrainExtent, formatDrainExtent } from "../../../src/site/state/drain-extent.ts";
-import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
+import { formatEvictionPreview } from "../../../src/cli/views/claims.ts";
+import { formatDrainExtent } from "../../../src/cli/views/drain-extent.ts";
+import { computeDrainExtent } from "../../../src/site/state/drain-extent.ts";
+import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
 
 const TARGET = { scope: "lock", name: "x" } as const;
 const AGES = { grantedAt: NOW - 60_000, enqueuedAt: NOW - 90_000 };

@@ -8,7 +8,8 @@ import {
   createSnapshot,
   createTicketKey,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/site/state/shares.ts";
+import { formatShare } from "../../../src/cli/views/hosts.ts";
+import { computeShares, getShareTone, renderShareBar } from "../../../src/site/state/shares.ts";
 
 const WEB1 = "web1.example.com";
 const host = (fqdn: string, cpu: number, macros: object = {}) =>
@@ -58,14 +59,14 @@ describe("shares", () => {
     ]);
   });
 
-  it("go by a host's short name only where nobody else has any", () => {
+  it("use a host's short name only if it is unique", () => {
     const db = "db.example.com";
     expect(texts(used("db_cpu", "a", db, 1, 4))).toEqual([`${db}: cpu 1/4`]);
     expect(texts(used("db_cpu", "a", db, 1, 4), used("db_cpu", "b", WEB1, 1, 4))).toEqual(["db_cpu 2/4"]);
     expect(texts(used("db", "a", db, 1, 4))).toEqual(["db 1/4"]);
   });
 
-  it("are nobody's where a template means one resource for several hosts", () => {
+  it("belong to no host if a template means one resource for several hosts", () => {
     const racks = [host(WEB1, 4, { HOST_RACK: "r1" }), host("web1.other.com", 4, { HOST_RACK: "r1" })];
     const configs = [
       createResourceKey("HOST_cpu", { total: 7 }),

@@ -1,7 +1,8 @@
 /** Bars of single runs, bands and axes, as tables. */
 import { describe, expect, it } from "vitest";
+import { countBandCells, drawRunBar, drawTimeAxis } from "../../../src/cli/views/timeline-drawing.ts";
 import type { TimelineInterval } from "../../../src/site/state/timeline.ts";
-import { buildRunBars, countBandCells, drawRunBar, drawTimeAxis } from "../../../src/site/state/timeline.ts";
+import { buildRunBars } from "../../../src/site/state/timeline.ts";
 
 const SPAN = { from: 1_000, until: 11_000 };
 const SIGNS = { free: ".", wait: "-", hold: "#", failed: "!" };

@@ -8,8 +8,9 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { ASCII_SIGNS, formatTimeline } from "../../../src/cli/views/timeline-drawing.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
+import { buildTimeline } from "../../../src/site/state/timeline.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };
 

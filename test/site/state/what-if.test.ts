@@ -12,6 +12,7 @@ import {
   toRunId,
   waiting,
 } from "../../../fixtures/state/sample-snapshots.ts";
+import { formatNextGrants } from "../../../src/cli/views/what-if.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../../src/site/state/claims.ts";
@@ -20,7 +21,6 @@ import {
   computeDrainEffect,
   computeResetEffect,
   computeTotalEffect,
-  formatNextGrants,
   MOST_TICKETS,
   predictChange,
   type WhatIfReport,
@@ -178,13 +178,13 @@ describe("the line of next grants", () => {
     expect(grow(11)).toMatch(/^then granted: h\.\S+$/);
   });
 
-  it("says that a drain lets nobody in", () => {
+  it("says that a drain admits no run", () => {
     const target = { scope: "lock", name: "x" } as const;
     const effect = computeDrainEffect(BUSY, target, { by: "ann@web1", wall: NOW });
     expect(formatNextGrants(effect, NOW)).toBe("then granted: none of the waiting runs");
   });
 
-  it("is missing where nobody waits", () => {
+  it("is missing if no run waits", () => {
     const quiet = createSnapshot(LOCK.slice(0, 1));
     const effect = computeResetEffect(quiet, [...buildClaims(quiet).values()]);
     expect(formatNextGrants(effect, NOW)).toBeUndefined();

@@ -45,7 +45,7 @@ const EVERY: Definition = { ...SINGLE, on: "every-host" };
 const DUE = formatDue({ next: 5, runAt: 5, open: [] });
 const getOwn = (cache: ScheduleCache) => cache.entries.get(buildStateName("job", "web1"));
 
-test("a guard on rules refuses what is newer than their own range, whatever other ranges say", () => {
+test("a guard on rules refuses keys newer than its own range, independent of other ranges", () => {
   const cache = createCache();
   read(cache, 10n);
   // The events of one range may arrive after later ones of another.

@@ -112,7 +112,7 @@ test("its standard streams can be opened by their names", async () => {
   });
 });
 
-test("data that nobody reads, more than a pipe holds, hangs nobody", async () => {
+test("unread data larger than a pipe's buffer blocks no process", async () => {
   const { ports } = createHandlerFixture();
   const verdict = await new CommandHandler(ports, { command: ["true"] }).run(
     createTask({ data: "x".repeat(1e6) }),

@@ -122,7 +122,7 @@ describe("what is sent", () => {
     expect(body).toContain("Last output:\n\nno <mail> & more\n");
   });
 
-  test("an address that is none is a fault, which does not repeat it: it may be a secret", () => {
+  test("an invalid address is a fault that does not repeat the address: it may be a secret", () => {
     expect(buildHookMessage("discord+https://example.com/secret", failure)).toEqual({
       fault: expect.not.stringContaining("secret"),
     });

@@ -20,15 +20,15 @@ import {
   computeDrainExtent,
   coversTasks,
   findDrainsOfTarget,
-  formatClaimOwners,
   listHeldEntries,
   listHeldKeys,
   listLostTasks,
 } from "../../../site/state/drain-extent.ts";
-import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { formatClaimOwners } from "../../views/drain-extent.ts";
+import { describeDrainTarget } from "../../views/drain-lines.ts";
 import type { DrainFlags } from "./drain.ts";
 
 /**
@@ -52,9 +52,11 @@ interface DrainWaitRequest {
 
 /** Between two tries while etcd is unavailable, in ms. */
 const RETRY_PAUSE_MS = 500;
+
 /** Every change is reported when at most `MAX_TICKETS_TOLD_AT_ONCE` tickets remain, otherwise at most once per `TELL_EVERY` ms. */
 const MAX_TICKETS_TOLD_AT_ONCE = 5;
 const TELL_EVERY = 1_000;
+
 /** The first read gets at least this long, in ms, even if the deadline is shorter. */
 const FIRST_LOOK = 1_000;
 

@@ -10,14 +10,9 @@ import type { Claim } from "../../../site/state/claims.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
-  describeDrainChanges,
   findDrainsOfTarget,
   findOtherDrains,
-  formatClaimOwners,
-  formatDrainExtent,
-  formatDrainWithEnd,
 } from "../../../site/state/drain-extent.ts";
-import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../../site/state/snapshot.ts";
 import { type ActionEnd, createActionCommand, performAction, refuseIfChanged } from "../../frame/action.ts";
 import type { ActionOutcome, DrainResult, UndrainResult } from "../../frame/outcome.ts";
@@ -29,6 +24,8 @@ import {
   SCOPE_COLLECTIONS,
 } from "../../frame/read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
+import { formatClaimOwners, formatDrainExtent } from "../../views/drain-extent.ts";
+import { describeDrainChanges, describeDrainTarget, formatDrainWithEnd } from "../../views/drain-lines.ts";
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import type { DrainFlags } from "./drain.ts";
 import { waitForDrain } from "./drain-wait.ts";

@@ -16,7 +16,6 @@ const DRAIN_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type DrainFlags = FlagsOf<typeof DRAIN_FLAGS>;
 
 export const drain = declareRowCommand({
@@ -77,5 +76,4 @@ const undrain = declareRowCommand({
   load: async () => (await import("./drain.impl.ts")).undrainTarget,
 });
 
-/** In the order of the help. */
 export const DRAIN_COMMANDS = [drain, undrain] as const;

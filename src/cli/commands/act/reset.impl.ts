@@ -16,19 +16,8 @@ import {
   requestResets,
   waitUntilGone,
 } from "../../../site/operate/reset.ts";
-import {
-  buildClaims,
-  describeQueueChanges,
-  findClaim,
-  findResetTargets,
-  formatTicketOwner,
-} from "../../../site/state/claims.ts";
-import {
-  type EvictionPreview,
-  formatEvictionPreview,
-  previewEviction,
-  SHOWN_LINES,
-} from "../../../site/state/eviction-preview.ts";
+import { buildClaims, findClaim, findResetTargets } from "../../../site/state/claims.ts";
+import { type EvictionPreview, previewEviction } from "../../../site/state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../../site/state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import { type ActionEnd, createActionCommand, performAction, refuseIfChanged } from "../../frame/action.ts";
@@ -46,6 +35,12 @@ import {
   readSnapshotAt,
 } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import {
+  describeQueueChanges,
+  formatEvictionPreview,
+  formatTicketOwner,
+  SHOWN_LINES,
+} from "../../views/claims.ts";
 import { toRunnersJson } from "../see/show-json.ts";
 import type { ResetFlags } from "./reset.ts";
 

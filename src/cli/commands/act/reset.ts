@@ -13,7 +13,6 @@ const RESET_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ResetFlags = FlagsOf<typeof RESET_FLAGS>;
 
 export const reset = declareRowCommand({

@@ -7,12 +7,12 @@ import type { PastRun } from "../../../core/protocol/history.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { type Definition, isPaused, runsAtBoot } from "../../../schedule/definition.ts";
-import { formatExpectation, getExpectation } from "../../../schedule/expectation.ts";
+import { getExpectation } from "../../../schedule/expectation.ts";
 import { parsePlan } from "../../../schedule/plan.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { listStates } from "../../../schedule/state/host-states.ts";
 import { isFailure, NO_OUTCOMES, type OccurrenceOutcome } from "../../../schedule/state/outcome.ts";
-import { findMissedRuns, formatMissedRuns, type MissedRuns } from "../../../site/state/missed-runs.ts";
+import { findMissedRuns, type MissedRuns } from "../../../site/state/missed-runs.ts";
 import { type Execution, findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import type { CommandExecutor } from "../../frame/command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../../frame/read-snapshot.ts";
@@ -23,7 +23,13 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { findNextStart, findOverruns, findStoredFault } from "../../views/schedules.ts";
+import {
+  findNextStart,
+  findOverruns,
+  findStoredFault,
+  formatExpectation,
+  formatMissedRuns,
+} from "../../views/schedules.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
@@ -223,7 +229,6 @@ interface RecentJobs {
   revision: bigint;
 }
 
-/** Creates a command that checks when jobs last succeeded. */
 function createRecentRunsCommand<F extends CheckLockFlags>(
   read: (context: CommandContext<F>) => Promise<RecentJobs>,
 ): CommandExecutor<F> {

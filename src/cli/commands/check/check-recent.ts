@@ -6,7 +6,6 @@ const CHECK_LOCK_FLAGS = declareFlags({
   ...CHECK_FLAGS,
 });
 
-/** Values of these flags. */
 export type CheckLockFlags = FlagsOf<typeof CHECK_LOCK_FLAGS>;
 
 const CODES =
@@ -39,7 +38,6 @@ const CHECK_SCHEDULE_FLAGS = declareFlags({
   ...CHECK_LOCK_FLAGS,
 });
 
-/** Values of these flags. */
 export type CheckScheduleFlags = FlagsOf<typeof CHECK_SCHEDULE_FLAGS>;
 
 const checkSchedule = declareCommand({
@@ -63,5 +61,4 @@ const checkSchedule = declareCommand({
   load: async () => (await import("./check-recent.impl.ts")).checkSchedules,
 });
 
-/** In the order of the help. */
 export const RECENT_CHECKS = [checkLock, checkSchedule] as const;

@@ -2,12 +2,12 @@ import { EXIT, UsageError } from "../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
 import { validateName } from "../../../core/protocol/names.ts";
-import { formatTicketOwner } from "../../../site/state/claims.ts";
 import { findNamedQueue } from "../../../site/state/snapshot.ts";
 import type { JsonFlags } from "../../frame/command-line/flags.ts";
 import { printResult } from "../../frame/json-output.ts";
 import { readSnapshotRanges } from "../../frame/read-snapshot.ts";
 import { createStoreCommand } from "../../frame/store-command.ts";
+import { formatTicketOwner } from "../../views/claims.ts";
 
 export const compareToken = createStoreCommand<JsonFlags>(async (context) => {
   const [name = "", token = ""] = context.args;

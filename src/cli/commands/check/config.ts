@@ -49,5 +49,4 @@ const contextShow = declareCommand({
   load: async () => (await import("./config.impl.ts")).showContext,
 });
 
-/** In the order of the help. */
 export const CONFIG_COMMANDS = [config, contextList, contextShow] as const;

@@ -35,7 +35,6 @@ const DOCTOR_FLAGS = declareFlags({
   ...CHECK_FLAGS,
 });
 
-/** Values of these flags. */
 export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
 
 export const doctor = declareCommand({
@@ -65,7 +64,6 @@ const INIT_FLAGS = declareFlags({
   "--forget-cluster": "first forget the cluster that this host remembers for the endpoints and the prefix",
 });
 
-/** Values of these flags. */
 export type InitFlags = FlagsOf<typeof INIT_FLAGS>;
 
 export const init = declareCommand({
@@ -92,7 +90,6 @@ const CHECK_HOSTS_FLAGS = declareFlags({
   ...CHECK_FLAGS,
 });
 
-/** Values of these flags. */
 export type CheckHostsFlags = FlagsOf<typeof CHECK_HOSTS_FLAGS>;
 
 export const checkHosts = declareCommand({
@@ -114,5 +111,4 @@ export const checkHosts = declareCommand({
   load: async () => (await import("./doctor.impl.ts")).checkGroupHosts,
 });
 
-/** In the order of the help. */
 export const DOCTOR_COMMANDS = [init, doctor] as const;

@@ -19,7 +19,6 @@ export const CHECK_FLAGS = declareFlags({
   "--nagios": "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
 });
 
-/** Values of these flags. */
 type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
 /** A metric for monitoring. */
@@ -109,7 +108,6 @@ function buildDocument({ revision, findings, figures, summary }: CheckReport, le
   });
 }
 
-/** Converts a finding to JSON. */
 export function toFindingJson({ isAccepted, ...finding }: Finding): object {
   return { ...finding, id: getFindingId(finding), ...(isAccepted && { accepted: true }) };
 }

@@ -13,7 +13,6 @@ const CALENDAR_ADD_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type CalendarAddFlags = FlagsOf<typeof CALENDAR_ADD_FLAGS>;
 
 const calendarAdd = declareCommand({
@@ -41,7 +40,6 @@ const CALENDAR_IMPORT_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type CalendarImportFlags = FlagsOf<typeof CALENDAR_IMPORT_FLAGS>;
 
 const calendarImport = declareCommand({
@@ -93,7 +91,6 @@ const calendarDelete = declareCommand({
   load: async () => (await import("./calendar.impl.ts")).deleteCalendar,
 });
 
-/** In the order of the help. */
 export const CALENDAR_COMMANDS = [
   calendarAdd,
   calendarImport,

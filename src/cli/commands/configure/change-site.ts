@@ -27,13 +27,7 @@ import {
   type ScheduleReadResult,
 } from "../../../site/operate/stored-schedules.ts";
 import { buildConfiguration, buildHostMacros } from "../../../site/state/configuration.ts";
-import {
-  type ConfigImpact,
-  computeConfigImpact,
-  formatAffectedCount,
-  formatAffectedRuns,
-  formatConfigChanges,
-} from "../../../site/state/impact.ts";
+import { type ConfigImpact, computeConfigImpact } from "../../../site/state/impact.ts";
 import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import { type ActionEnd, performAction } from "../../frame/action.ts";
@@ -45,6 +39,7 @@ import {
   readSnapshotRanges,
 } from "../../frame/read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
+import { formatAffectedCount, formatAffectedRuns, formatConfigChanges } from "../../views/impact.ts";
 import { listChangeNotes } from "../schedule/amend-schedules.ts";
 import {
   formatPlannedChange,
@@ -54,7 +49,6 @@ import {
 
 export type SiteKinds = ReadonlySet<SiteKind>;
 
-/** The collections of the configuration. */
 export const CONFIG_COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs"];
 
 /** The collections that decide which runs a change of the configuration affects. */

@@ -69,5 +69,4 @@ const groupDelete = declareCommand({
   load: async () => (await import("./group.impl.ts")).deleteGroup,
 });
 
-/** In the order of the help. */
 export const GROUP_COMMANDS = [groupSet, groupAdd, groupRemove, groupDelete] as const;

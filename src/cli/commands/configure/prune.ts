@@ -11,7 +11,6 @@ const PRUNE_FLAGS = declareFlags({
   ...UNGUARDED_ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
 
 export const pruneCommand = declareCommand({

@@ -21,7 +21,6 @@ const RESOURCE_SET_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ResourceSetFlags = FlagsOf<typeof RESOURCE_SET_FLAGS>;
 
 const resourceSet = declareCommand({
@@ -63,5 +62,4 @@ const resourceDelete = declareCommand({
   load: async () => (await import("./resource.impl.ts")).deleteResource,
 });
 
-/** In the order of the help. */
 export const RESOURCE_COMMANDS = [resourceSet, resourceDelete] as const;

@@ -4,7 +4,6 @@ const SETUP_ETCD_FLAGS = declareFlags({
   "--to FOLDER": "the folder to make (default: signalbox-etcd)",
 });
 
-/** Values of these flags. */
 export type SetupEtcdFlags = FlagsOf<typeof SETUP_ETCD_FLAGS>;
 
 export const setupEtcd = declareCommand({

@@ -24,7 +24,6 @@ const SITE_FLAGS = declareFlags({
 
 const DIFF_SITE_FLAGS = declareFlags({ ...SITE_FLAGS, "--json": "as JSON" });
 
-/** Values of these flags. */
 export type DiffSiteFlags = FlagsOf<typeof DIFF_SITE_FLAGS>;
 
 const diffSite = declareCommand({
@@ -45,7 +44,6 @@ const diffSite = declareCommand({
 
 const APPLY_SITE_FLAGS = declareFlags({ ...SITE_FLAGS, ...ACTION_FLAGS });
 
-/** Values of these flags. */
 export type ApplySiteFlags = FlagsOf<typeof APPLY_SITE_FLAGS>;
 
 const applySite = declareCommand({
@@ -81,7 +79,6 @@ const EXPORT_SITE_FLAGS = declareFlags({
   },
 });
 
-/** Values of these flags. */
 export type ExportSiteFlags = FlagsOf<typeof EXPORT_SITE_FLAGS>;
 
 const exportSite = declareCommand({
@@ -103,7 +100,6 @@ const exportSite = declareCommand({
 
 const EDIT_SITE_FLAGS = declareFlags({ ...KIND_FLAGS, ...UNGUARDED_ACTION_FLAGS });
 
-/** Values of these flags. */
 export type EditSiteFlags = FlagsOf<typeof EDIT_SITE_FLAGS>;
 
 const editSite = declareCommand({
@@ -132,7 +128,6 @@ const IMPORT_SWITCHMAN_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ImportSwitchmanFlags = FlagsOf<typeof IMPORT_SWITCHMAN_FLAGS>;
 
 export const importSwitchman = declareCommand({
@@ -156,5 +151,4 @@ export const importSwitchman = declareCommand({
   load: async () => (await import("./site.impl.ts")).importSwitchmanData,
 });
 
-/** In the order of the help. */
 export const SITE_COMMANDS = [diffSite, applySite, exportSite, editSite] as const;

@@ -31,7 +31,6 @@ const SESSIONS_FLAGS = declareFlags({
   ...JSON_FLAGS,
 });
 
-/** Values of these flags. */
 export type SessionsFlags = FlagsOf<typeof SESSIONS_FLAGS>;
 
 const sessions = declareCommand({
@@ -87,7 +86,6 @@ const KEYS_FLAGS = declareFlags({
   ...JSON_FLAGS,
 });
 
-/** Values of these flags. */
 export type KeysFlags = FlagsOf<typeof KEYS_FLAGS>;
 
 const keys = declareCommand({
@@ -117,7 +115,6 @@ const GET_FLAGS = declareFlags({
   ...JSON_FLAGS,
 });
 
-/** Values of these flags. */
 export type GetFlags = FlagsOf<typeof GET_FLAGS>;
 
 const get = declareCommand({
@@ -136,5 +133,4 @@ const get = declareCommand({
   load: async () => (await import("./keys.impl.ts")).showKey,
 });
 
-/** In the order of the help. */
 export const ETCD_COMMANDS = [members, sessions, users, keys, get] as const;

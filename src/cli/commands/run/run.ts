@@ -55,7 +55,6 @@ const RUN_FLAGS = declareFlags({
   "--json": "with --dry-run: as JSON",
 });
 
-/** Values of these flags. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 export const runCommand = declareCommand({

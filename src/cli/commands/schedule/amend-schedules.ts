@@ -1,6 +1,7 @@
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { readKeysIfAllowed } from "../../../site/observe/ports.ts";
+import type { applyInParts } from "../../../site/operate/apply-in-parts.ts";
 import { formatImportCounts } from "../../../site/operate/import-schedules.ts";
 import {
   applyMutation,
@@ -18,6 +19,8 @@ import { formatPlannedChange, formatScheduleChange, toScheduleChange } from "./d
 /** A mutation of schedules, and the texts around it. */
 interface AmendmentDraft {
   amendment: ScheduleMutation;
+  /** How it is applied. Default: in one transaction. */
+  apply?: typeof applyInParts;
   /** The message if there is nothing to change. */
   nothing: string;
   /** The question before the write. Deletions always ask, other changes if `needsConfirmation` is set. */
@@ -35,7 +38,14 @@ const MAX_REPORTED_CHANGES = 20;
 /** Previews changes of schedules, asks for confirmation if something is deleted, and applies them. */
 export async function amendSchedules(
   context: ActionContext,
-  { amendment, nothing, buildQuestion, needsConfirmation = false, ...texts }: AmendmentDraft,
+  {
+    amendment,
+    apply = applyMutation,
+    nothing,
+    buildQuestion,
+    needsConfirmation = false,
+    ...texts
+  }: AmendmentDraft,
 ): Promise<ActionOutcome<ScheduleResult>> {
   const { flags } = context;
   const plan = await previewMutation(context, amendment);
@@ -57,7 +67,11 @@ export async function amendSchedules(
     question: needsQuestion ? buildQuestion(changes) : undefined,
     write: async (isAsked) => {
       const seen = isAsked ? revision : flags["expect-revision"];
-      const end = await applyMutation(context, amendment, { reason: flags.reason, seen });
+      const end = await apply(context, amendment, {
+        reason: flags.reason,
+        seen,
+        onPart: (left) => context.printMessage(`a part is applied; left: ${formatImportCounts(left)}`),
+      });
       const result = { changes: [], revision: end.revision };
       if (end.kind === "nothing") return { outcome: "nothing", messages: [nothing], result };
       if (end.kind === "changed")

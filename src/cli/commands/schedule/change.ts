@@ -26,7 +26,6 @@ const SCHEDULE_ADD_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleAddFlags = FlagsOf<typeof SCHEDULE_ADD_FLAGS>;
 
 export const scheduleAdd = declareCommand({
@@ -75,7 +74,6 @@ const SCHEDULE_AT_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleAtFlags = FlagsOf<typeof SCHEDULE_AT_FLAGS>;
 
 const scheduleAt = declareCommand({
@@ -110,7 +108,6 @@ const SCHEDULE_EDIT_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleEditFlags = FlagsOf<typeof SCHEDULE_EDIT_FLAGS>;
 
 export const scheduleEdit = declareCommand({
@@ -141,7 +138,6 @@ const SCHEDULE_DELETE_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleDeleteFlags = FlagsOf<typeof SCHEDULE_DELETE_FLAGS>;
 
 const scheduleDelete = declareCommand({
@@ -167,7 +163,6 @@ const SCHEDULE_PAUSE_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type SchedulePauseFlags = FlagsOf<typeof SCHEDULE_PAUSE_FLAGS>;
 
 const schedulePause = declareRowCommand({
@@ -226,7 +221,6 @@ const SCHEDULE_TRIGGER_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleTriggerFlags = FlagsOf<typeof SCHEDULE_TRIGGER_FLAGS>;
 
 const scheduleTrigger = declareRowCommand({
@@ -263,7 +257,6 @@ const SCHEDULE_BACKFILL_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleBackfillFlags = FlagsOf<typeof SCHEDULE_BACKFILL_FLAGS>;
 
 const scheduleBackfill = declareCommand({
@@ -294,7 +287,6 @@ const SCHEDULE_BURY_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ScheduleBuryFlags = FlagsOf<typeof SCHEDULE_BURY_FLAGS>;
 
 const scheduleBury = declareCommand({
@@ -308,7 +300,6 @@ const scheduleBury = declareCommand({
   load: async () => (await import("./change.impl.ts")).buryDeadLetters,
 });
 
-/** In the order of the help. */
 export const SCHEDULE_CHANGES = [
   scheduleAdd,
   scheduleAt,

@@ -23,7 +23,6 @@ import { createUnknownScheduleError } from "./read-schedule.ts";
 
 /** Longest time to look ahead, ms. */
 const LONGEST_AHEAD = 31 * DAY_MS;
-/** Number of names in a cell. */
 const NAMES_IN_CELL = 6;
 
 export const showCollisions = createReadCommand<ScheduleLintFlags>(async (context) => {

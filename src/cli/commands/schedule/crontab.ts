@@ -25,7 +25,6 @@ import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
 
-/** Options for converting a crontab. */
 export interface CrontabImportOptions {
   format: CrontabFormat;
   /** The time zone of lines without CRON_TZ. */

@@ -275,7 +275,6 @@ export const DEFINITION_FLAGS = declareFlags({
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
 });
 
-/** Values of these flags. */
 export type DefinitionFlags = FlagsOf<typeof DEFINITION_FLAGS>;
 
 /** Flags for the next run. */

@@ -21,7 +21,7 @@ import {
   runsOnEveryHost,
 } from "../../../schedule/definition.ts";
 import { EVERY_HOST, SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
-import { formatExpectation, getExpectation } from "../../../schedule/expectation.ts";
+import { getExpectation } from "../../../schedule/expectation.ts";
 import {
   explainEventPlan,
   explainPlan,
@@ -34,6 +34,7 @@ import { computeLag } from "../../../schedule/timing.ts";
 import type { PlannedChange } from "../../../site/operate/stored-schedules.ts";
 import { formatInstantUtc } from "../../frame/command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../../frame/outcome.ts";
+import { formatExpectation } from "../../views/schedules.ts";
 
 /** Converts a planned change to the record that programs get. */
 export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {
@@ -187,7 +188,6 @@ const CATCHUP = {
   none: "missed occurrences are skipped",
 };
 
-/** Describes a definition in sentences. */
 export function describeDefinition(id: string, definition: Definition, due?: DueState): string[] {
   const pause = getPause(definition, due);
   return [
@@ -275,6 +275,7 @@ function describeExpectation(definition: Definition): string[] {
 
 /** Days ahead in which excluded days are listed. */
 const EXCLUDED_DAYS_AHEAD = 366;
+
 /** Largest number of excluded days that are named. */
 const MAX_NAMED_DAYS = 5;
 

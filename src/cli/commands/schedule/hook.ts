@@ -10,7 +10,6 @@ const HOOK_TEST_FLAGS = declareFlags({
   "--json": "as JSON",
 });
 
-/** Values of these flags. */
 export type HookTestFlags = FlagsOf<typeof HOOK_TEST_FLAGS>;
 
 export const hookTest = declareCommand({

@@ -40,7 +40,6 @@ const SCHEDULE_NEXT_FLAGS = declareFlags({
   "--json": "as JSON",
 });
 
-/** Values of these flags. */
 export type ScheduleNextFlags = FlagsOf<typeof SCHEDULE_NEXT_FLAGS>;
 
 const scheduleNext = declareCommand({
@@ -65,7 +64,6 @@ const scheduleNext = declareCommand({
 
 const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...SECONDS_FLAG, ...ZONE_FLAGS, "--json": "as JSON" });
 
-/** Values of these flags. */
 export type ScheduleExplainFlags = FlagsOf<typeof SCHEDULE_EXPLAIN_FLAGS>;
 
 const scheduleExplain = declareCommand({
@@ -89,7 +87,6 @@ const SCHEDULE_LINT_FLAGS = declareFlags({
   "--json": "as JSON",
 });
 
-/** Values of these flags. */
 export type ScheduleLintFlags = FlagsOf<typeof SCHEDULE_LINT_FLAGS>;
 
 const scheduleLint = declareCommand({
@@ -130,7 +127,6 @@ const scheduleDead = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).printDeadLetters,
 });
 
-/** In the order of the help. */
 export const SCHEDULE_INSPECTIONS = [
   scheduleNext,
   scheduleDead,

@@ -58,7 +58,7 @@ export function readTimes(
   return only === undefined || more.length > 0 ? only && texts : anchorInterval(only, start?.at ?? now);
 }
 
-/** Reads cron texts, of which those with six fields have seconds if the flag says so. */
+/** Reads cron texts. With the flag, those with six fields have seconds. */
 export function readCronTexts(
   texts: readonly string[],
   { seconds }: { readonly seconds?: true | undefined },

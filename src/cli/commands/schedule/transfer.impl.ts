@@ -4,6 +4,7 @@ import { formatLineRemarks, type LineRemark } from "../../../core/base/line-rema
 import { quoteText } from "../../../core/base/text.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
+import { applyInParts } from "../../../site/operate/apply-in-parts.ts";
 import {
   buildImportMutation,
   buildImportsMutation,
@@ -47,6 +48,7 @@ function importWanted(
 ): Promise<ActionOutcome> {
   return amendSchedules(context, {
     amendment,
+    apply: applyInParts,
     notes,
     needsConfirmation: true,
     nothing: "the schedules are up to date: nothing to change",
@@ -126,7 +128,6 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
 /** Largest number of faults that are reported; further ones are only counted. */
 const MAX_REPORTED_FAULTS = 50;
 
-/** Creates the outcome of a file with faults. */
 function createImportFaults(faults: readonly string[]): ActionOutcome {
   const more =
     faults.length > MAX_REPORTED_FAULTS ? [`and ${faults.length - MAX_REPORTED_FAULTS} more faults`] : [];

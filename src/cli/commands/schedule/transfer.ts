@@ -27,12 +27,10 @@ const READING_FLAGS = declareFlags({
   "--prune": "also delete schedules imported from this source that the file no longer has",
 });
 
-/** Values of these flags. */
 export type ReadingFlags = FlagsOf<typeof READING_FLAGS>;
 
 const SCHEDULE_IMPORT_FLAGS = declareFlags({ ...READING_FLAGS, ...ACTION_FLAGS });
 
-/** Values of these flags. */
 export type ScheduleImportFlags = FlagsOf<typeof SCHEDULE_IMPORT_FLAGS>;
 
 const scheduleImport = declareCommand({
@@ -47,7 +45,8 @@ const scheduleImport = declareCommand({
       " the import lists them. Lines that maintain their host (run-parts, logrotate) and lines of @reboot become schedules that run on every host.",
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines of all files are checked first. If some are bad, the import lists them all and changes" +
-      " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
+      " nothing (exit 78). Otherwise it asks, and writes everything in one transaction. If that is too large for etcd (more than some 1,800 schedules) or others" +
+      " write all the time, it is several, one after the other; if they are interrupted, another import does the rest.",
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
@@ -65,7 +64,6 @@ const scheduleImport = declareCommand({
 
 const SCHEDULE_DIFF_FLAGS = declareFlags({ ...READING_FLAGS, "--json": "as JSON" });
 
-/** Values of these flags. */
 export type ScheduleDiffFlags = FlagsOf<typeof SCHEDULE_DIFF_FLAGS>;
 
 const scheduleDiff = declareCommand({
@@ -93,7 +91,6 @@ const IMPORT_PERFECTSCHED_FLAGS = declareFlags({
   ...ACTION_FLAGS,
 });
 
-/** Values of these flags. */
 export type ImportPerfectschedFlags = FlagsOf<typeof IMPORT_PERFECTSCHED_FLAGS>;
 
 export const importPerfectsched = declareCommand({
@@ -106,7 +103,7 @@ export const importPerfectsched = declareCommand({
     "Stop the PerfectSched workers, export, import, then start signalbox workers: occurrences that were due and not done stay due. The type" +
       " is read from data, as in PerfectSched; without one, it is the id up to the first dot.",
     "All rows are checked first; if some are bad, all of them are listed and nothing is changed (exit 78). Then the command asks, and" +
-      " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
+      " writes everything in one transaction, or in several, as with schedule import. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
   args: { FILE: "the file; - for standard input" },
   flags: IMPORT_PERFECTSCHED_FLAGS,
@@ -117,5 +114,4 @@ export const importPerfectsched = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importPerfectschedTable,
 });
 
-/** In the order of the help. */
 export const SCHEDULE_TRANSFERS = [scheduleImport, scheduleDiff] as const;

@@ -24,7 +24,6 @@ const WORKER_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
 });
 
-/** Values of these flags. */
 export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS>;
 
 export const worker = declareCommand({

@@ -14,7 +14,6 @@ const CONSOLE_FLAGS = declareFlags({
   "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
 });
 
-/** Values of these flags. */
 export type ConsoleFlags = FlagsOf<typeof CONSOLE_FLAGS>;
 
 /** The console is a separate bundle, because it loads modules that no other command needs; `bin` starts it. */

@@ -15,21 +15,18 @@ import {
 } from "../../../worker/metrics/listen-address.ts";
 import { createProcessRegistry, serveMetrics } from "../../../worker/metrics/metrics-server.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../../frame/store-command.ts";
-import {
-  createMetric,
-  formatExposition,
-  METRIC_COLLECTIONS,
-  type MetricFamily,
-  measureSnapshot,
-} from "../../views/metrics.ts";
+import { createMetric, METRIC_COLLECTIONS, type MetricFamily, measureSnapshot } from "../../views/metrics.ts";
 import type { ExporterFlags } from "./exporter.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
 const CACHE_TIME_MS = 1_000;
 
+type Prom = typeof import("prom-client");
+
 /** Follows a snapshot in etcd and serves metrics of it. */
 class ClusterMetrics {
   readonly #context: CommandContext;
+  readonly #prom: Prom;
   readonly #builder: SnapshotBuilder;
   /** The metrics of this process. */
   readonly #own: ReturnType<typeof createProcessRegistry>;
@@ -40,9 +37,9 @@ class ClusterMetrics {
   #since: MonotonicTime;
   #served: { at: MonotonicTime; isUp: boolean; text: string } | undefined;
 
-  /** @param prom  the package for the metrics of this process */
-  constructor(context: CommandContext, prom: typeof import("prom-client")) {
+  constructor(context: CommandContext, prom: Prom) {
     this.#context = context;
+    this.#prom = prom;
     this.#own = createProcessRegistry(prom);
     const registers = [this.#own];
     this.#written = new prom.Counter({
@@ -82,7 +79,7 @@ class ClusterMetrics {
     const known = this.#served;
     if (known !== undefined && known.isUp === this.#isUp && subtractTime(now, known.at) < CACHE_TIME_MS)
       return known.text;
-    const text = formatExposition(this.#buildFamilies(now)) + (await this.#own.metrics());
+    const text = (await renderFamilies(this.#prom, this.#buildFamilies(now))) + (await this.#own.metrics());
     this.#served = { at: now, isUp: this.#isUp, text };
     return text;
   }
@@ -122,6 +119,19 @@ class ClusterMetrics {
       ? [...base, ...measureSnapshot(this.#builder.getSnapshot(), this.#context.clock.getWallTime())]
       : base;
   }
+}
+
+/** Renders metrics in the text format of Prometheus, without duplicate series: with one, Prometheus rejects the scrape. */
+export function renderFamilies(prom: Prom, families: readonly MetricFamily[]): Promise<string> {
+  const registry = new prom.Registry();
+  for (const { name, help, samples } of families) {
+    if (samples.length === 0) continue;
+    const labelNames = [...new Set(samples.flatMap(([labels]) => Object.keys(labels)))];
+    const gauge = new prom.Gauge({ name: `signalbox_${name}`, help, labelNames, registers: [registry] });
+    for (const [labels, value] of samples)
+      gauge.set(Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, clean(text)])), value);
+  }
+  return registry.metrics();
 }
 
 /**

@@ -11,7 +11,6 @@ const EXPORTER_FLAGS = declareFlags({
   "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})`,
 });
 
-/** Values of these flags. */
 export type ExporterFlags = FlagsOf<typeof EXPORTER_FLAGS>;
 
 export const exporter = declareCommand({

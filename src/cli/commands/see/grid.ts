@@ -81,7 +81,6 @@ export function buildHeadSpans<R>(
   return joinCells(cells, style);
 }
 
-/** Builds the line of one row. */
 export function buildRowSpans<R>(
   strips: readonly FittedColumn<GridColumn<R>>[],
   at: number,
@@ -101,7 +100,6 @@ function joinCells(cells: readonly TextSpan[], style: OutputStyle): TextSpan[] {
   );
 }
 
-/** Renders all lines of a table. */
 export function renderGridLines<R>(
   table: GridTable<R>,
   style: OutputStyle,
@@ -209,7 +207,6 @@ interface TextColumn {
   briefs?: readonly string[] | undefined;
 }
 
-/** A column that is shown, and its width. */
 export type FittedColumn<S> = S & { width: number };
 
 /** Space between two columns. */

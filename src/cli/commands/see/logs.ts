@@ -12,7 +12,6 @@ const LOGS_FLAGS = declareFlags({
   "--raw": "the bytes as they are, also on a terminal",
 });
 
-/** Values of these flags. */
 export type LogsFlags = FlagsOf<typeof LOGS_FLAGS>;
 
 export const logs = declareCommand({

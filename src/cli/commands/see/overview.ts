@@ -11,7 +11,6 @@ const OVERVIEW_FLAGS = declareFlags({
   "--json": "as JSON; docs/json.md describes it",
 });
 
-/** Values of these flags. */
 export type OverviewFlags = FlagsOf<typeof OVERVIEW_FLAGS>;
 
 export const overview = declareCommand({

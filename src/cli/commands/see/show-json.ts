@@ -1,7 +1,7 @@
 import { isHolding } from "../../../core/protocol/admission.ts";
 import type { QueueEntry } from "../../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
-import { type Claim, formatTicketOwner } from "../../../site/state/claims.ts";
+import type { Claim } from "../../../site/state/claims.ts";
 import type { ClaimObstacle, Explanation } from "../../../site/state/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
@@ -9,6 +9,7 @@ import type { ViewContext } from "../../../site/state/view-context.ts";
 import type { RunnerRecord } from "../../frame/outcome.ts";
 import { readSnapshotRanges } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { formatTicketOwner } from "../../views/claims.ts";
 import type { Detail } from "../../views/detail.ts";
 import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../views/runs.ts";
 

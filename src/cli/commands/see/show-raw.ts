@@ -101,7 +101,7 @@ function toJson({ entry, earlier, isCompacted }: KeyHistory): object {
   };
 }
 
-/** Returns the value as JSON, or as its text if it is none, or if it would change. */
+/** Returns the value as JSON, or as its text if it is not JSON, or if it would change. */
 function toJsonValue(value: string): unknown {
   const parsed = parseJson(value);
   return parsed !== undefined && JSON.stringify(parsed) === value ? parsed : value;

@@ -8,9 +8,9 @@ import type { QueueEntry } from "../../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
 import { load, type Sink } from "../../../site/observe/read.ts";
-import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../../site/state/claims.ts";
+import { buildClaims, type Claim, findClaimHost } from "../../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
-import { judgeHostLiveness, type RunnerLiveness } from "../../../site/state/liveness.ts";
+import type { RunnerLiveness } from "../../../site/state/liveness.ts";
 import { computeResourceUse } from "../../../site/state/resource-use.ts";
 import { isTemplate } from "../../../site/state/shares.ts";
 import { type Collection, findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
@@ -29,6 +29,7 @@ import {
   throwUnknownName,
 } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { formatTicketOwner } from "../../views/claims.ts";
 import { filterAuditRecords } from "../../views/detail.ts";
 import { DRAIN_JSON } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
@@ -38,6 +39,7 @@ import {
   findHostState,
   isAboutHost,
   judgeHostByClaims,
+  judgeHostLiveness,
   listClaimsOnHosts,
   NO_ACTIVITY,
 } from "../../views/hosts.ts";
@@ -157,7 +159,6 @@ function listFirstEntries(claims: readonly Claim[]) {
   return claims.flatMap(({ entries: [first] }) => (first === undefined ? [] : [first.entry]));
 }
 
-/** Returns one row of a view as JSON. */
 function findRowJson(
   snapshot: Snapshot,
   id: ViewId,

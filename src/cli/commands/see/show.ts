@@ -18,7 +18,6 @@ const SHOW_FLAGS = declareFlags({
   ...JSON_FLAGS,
 });
 
-/** Values of these flags. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
 
 const showCommand = declareCommand({
@@ -55,7 +54,6 @@ const WHY_FLAGS = declareFlags({
   "--json": "as JSON",
 });
 
-/** Values of these flags. */
 export type WhyFlags = FlagsOf<typeof WHY_FLAGS>;
 
 export const why = declareCommand({
@@ -87,5 +85,4 @@ export const why = declareCommand({
   load: () => import("./why.impl.ts"),
 });
 
-/** In the order of the help. */
 export const SHOW_COMMANDS = [showCommand, why] as const;

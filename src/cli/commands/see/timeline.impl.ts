@@ -1,13 +1,7 @@
 import { HOUR_MS } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
-import {
-  ASCII_SIGNS,
-  buildTimeline,
-  formatTimeline,
-  type TimelineTrack,
-  UNICODE_SIGNS,
-} from "../../../site/state/timeline.ts";
+import { buildTimeline, type TimelineTrack } from "../../../site/state/timeline.ts";
 import type { CommandIo } from "../../frame/command.ts";
 import { printResult } from "../../frame/json-output.ts";
 import {
@@ -17,13 +11,14 @@ import {
   retryCompacted,
 } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { ASCII_SIGNS, formatTimeline, UNICODE_SIGNS } from "../../views/timeline-drawing.ts";
 import { isUtf8 } from "./paint.ts";
 import type { TimelineFlags } from "./timeline.ts";
 
 /** Widest bar, in columns. */
 const MOST_COLUMNS = 1_000;
-/** How far back the bars begin without --since, ms. */
 
+/** How far back the bars begin without --since, ms. */
 export const showTimeline = createReadCommand<TimelineFlags>(async (context) => {
   const until = context.clock.getWallTime();
   const span = { from: context.flags.since?.(until) ?? until - HOUR_MS, until };

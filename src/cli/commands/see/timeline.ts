@@ -14,7 +14,6 @@ const TIMELINE_FLAGS = declareFlags({
   "--json": "as JSON: the intervals",
 });
 
-/** Values of these flags. */
 export type TimelineFlags = FlagsOf<typeof TIMELINE_FLAGS>;
 
 export const timeline = declareCommand({

@@ -4,8 +4,8 @@ import { formatAuditTime } from "../../../core/protocol/audit.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
-import { buildClaims, type Claim, formatTicketOwner } from "../../../site/state/claims.ts";
-import { explain, formatExplanation } from "../../../site/state/explain.ts";
+import { buildClaims, type Claim } from "../../../site/state/claims.ts";
+import { explain } from "../../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import {
   explainLockAt,
@@ -25,6 +25,8 @@ import {
   throwUnknownName,
 } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { formatTicketOwner } from "../../views/claims.ts";
+import { formatExplanation } from "../../views/explanation.ts";
 import { wrapProseLines } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
 import type { WhyFlags } from "./show.ts";

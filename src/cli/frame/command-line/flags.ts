@@ -29,5 +29,4 @@ export const JSON_FLAGS = declareFlags({ "--json": "as JSON" });
 /** The flags of a command that shows something. */
 export type JsonFlags = FlagsOf<typeof JSON_FLAGS>;
 
-/** The flags of a command that acts. */
 export type ActionFlags = FlagsOf<typeof ACTION_FLAGS>;

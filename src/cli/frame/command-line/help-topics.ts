@@ -68,7 +68,6 @@ function buildMainRows(commands: readonly Command[], topic: string): (readonly [
   });
 }
 
-/** Renders all commands by topic. */
 export function renderAllCommandsHelp(commands: readonly Command[], columns: number): string {
   const gap = Math.max(...commands.map(({ id }) => id.length)) + 4;
   const topics = TOPICS.flatMap((topic) => {
@@ -119,7 +118,6 @@ export function renderExitCodesHelp(columns: number): string {
   return [...renderHelpSection("Exit codes", EXIT_CODES, columns, 13).slice(1), ""].join("\n");
 }
 
-/** Formats the exit codes as JSON. */
 export function formatExitCodesJson(): string {
   const exitCodes = EXIT_CODES.map(([code, meaning]) => ({ code: code.replace("–", "-"), meaning }));
   return formatJsonDocument({ exitCodes });

@@ -11,7 +11,6 @@ export function computeHelpWidth(terminal: Pick<Terminal, "isOutput" | "getSize"
   return terminal.isOutput() ? Math.min(100, Math.max(80, terminal.getSize().columns)) : 80;
 }
 
-/** Renders the help of one command from its declaration. */
 export function renderCommandHelp(spec: Command, columns: number): string {
   const { settings = [] } = spec;
   return [

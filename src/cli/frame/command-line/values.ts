@@ -29,7 +29,6 @@ function parseRevision(text: string, flag: string): bigint {
   throw new UsageError(`${flag} must be a revision, such as 88140; got ${quoteText(text)}`);
 }
 
-/** Creates the parser of a whole number. */
 export function createCountParser(least: number, most = 999_999_999): ValueParser<number> {
   return (text, flag) => {
     const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

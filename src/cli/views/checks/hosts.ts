@@ -8,7 +8,6 @@ import { computeSeenAgo, isSeenWithin } from "../../../site/state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../../site/state/snapshot.ts";
 import { buildHostReach } from "../../../site/state/view-context.ts";
 
-/** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {
   snapshot: Pick<Snapshot, "groups" | "hosts" | "drains">;
   /** Canonical names of hosts with a worker, or a run whose session is alive, even if their record is old. */

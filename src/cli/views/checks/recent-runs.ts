@@ -3,7 +3,6 @@ import { formatBriefDuration, formatDuration } from "../../../core/base/duration
 import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 
-/** A run that has ended. */
 export interface EndedRun {
   /** Wall clock of its host, ms since the epoch. */
   endedAt: WallTime;

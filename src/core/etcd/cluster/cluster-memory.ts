@@ -10,7 +10,6 @@ import { isMissing, isPresent, writeOnce } from "../../config/write-once.ts";
 /** Where root remembers clusters. Not in /var/lib/signalbox: that folder belongs to the user of the worker. */
 const SYSTEM_FOLDER = "/var/lib/signalbox-clusters";
 
-/** A cluster that is remembered in a file. */
 export interface RememberedCluster {
   id: bigint;
   path: string;

@@ -151,7 +151,6 @@ class SharedStream {
   }
 }
 
-/** A watch on a shared stream. */
 class SharedWatch implements WatchSource {
   readonly member: Member;
   /** Resolves when the member has created the watch on every range. */

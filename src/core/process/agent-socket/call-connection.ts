@@ -131,7 +131,6 @@ export class CallConnection {
   }
 }
 
-/** Limits for the traffic of one user. */
 export interface TrafficLimits {
   /** Bytes at once. */
   burst: number;

@@ -14,7 +14,6 @@ import { loadPeerAddon, type Peer, type PeerAddon } from "./peer.ts";
 import { type CallNews, copyBytes, type Outbox, type SocketOrder } from "./socket-messages.ts";
 import { AGENT_REQUEST, CALL_VERSION, LAUNCHER_EVENT, NOTE_MAX } from "./wire.ts";
 
-/** A signal that a launcher received. */
 export interface LaunchedSignal {
   name: NodeJS.Signals;
   /** Whether the guardian has already passed it to the command. */

@@ -157,7 +157,6 @@ export class LaunchedGuardian implements Guardian {
       signalProcess(status, name, () => isSignalableBy(status.pid, this.#call.peer.uid));
   }
 
-  /** Lists the guardians that are alive. */
   #listGuardians(isMeant: (status: ProcessStatus) => boolean = () => true): ProcessStatus[] {
     return [...this.#guardians].flatMap(([pid, born]) => {
       const status = readProcess(pid);

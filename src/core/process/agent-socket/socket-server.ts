@@ -19,9 +19,7 @@ import {
 } from "./socket-messages.ts";
 import { isLaterEvent } from "./wire.ts";
 
-/** Limits of one user. */
 interface UserLimits {
-  /** Connections. */
   connections: number;
   /** Calls that are read at the same time; more have to wait. */
   unfinished: number;
@@ -164,7 +162,6 @@ class IncomingCall {
   }
 }
 
-/** Limits of the agent's socket. */
 export interface SocketLimits {
   /** Connections of all users together. */
   connections: number;

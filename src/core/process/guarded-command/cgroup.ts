@@ -20,7 +20,6 @@ export class CommandCgroup {
     if (path !== "") ignoreErrors(() => writeFileSync(`${path}/cgroup.kill`, "1"));
   }
 
-  /** Lists the ids of the processes in the cgroup. */
   listProcessIds(): number[] {
     const path = this.#path;
     if (path === "") return [];

@@ -131,7 +131,6 @@ interface Inherited {
   limits: readonly string[];
   /** Descriptors above 2, in the order of the words. */
   descriptors: readonly number[];
-  /** Signals that the caller ignores. */
   ignored: readonly NodeJS.Signals[];
 }
 

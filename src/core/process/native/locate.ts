@@ -47,7 +47,6 @@ export function locateNative(name: keyof typeof PROGRAMS, folder: string = impor
 
 /** Functions of the addon (peer/peer.c). All but `readBootTime` return a negative errno when they fail. */
 interface Addon {
-  /** Returns the numbers of a peer. */
   readPeer(descriptor: number): number[] | number;
   readBootTime(): BootTime;
   unblockSignal(number: number): void;

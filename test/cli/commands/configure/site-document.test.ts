@@ -106,7 +106,7 @@ describe.each([
     );
   });
 
-  it("is the same text in whatever order it came", async () => {
+  it("is the same text for any order of arrival", async () => {
     fc.assert(
       fc.property(anySite, ({ groups = new Map(), resources = new Map(), schedules = new Map() }) => {
         const turned = {
@@ -313,7 +313,7 @@ schedules:
     ]);
   });
 
-  it("never throws, whatever it is", async () => {
+  it("never throws for any input", async () => {
     const json = fc
       .json({ maxDepth: 4 })
       .map((value) =>

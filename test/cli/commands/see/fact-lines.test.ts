@@ -34,7 +34,7 @@ describe("facts in lines", () => {
     expect(line.map(({ role }) => role)).toEqual([undefined, "quiet", "problem"]);
   });
 
-  it("never stick out, whatever they are", () => {
+  it("never exceed the width", () => {
     const fact = fc.record({ label: fc.constantFrom("a", "holder"), value: fc.string({ unit: "grapheme" }) });
     fc.assert(
       fc.property(fc.array(fact, { maxLength: 6 }), fc.integer({ min: 20, max: 120 }), (own, width) => {

@@ -85,12 +85,12 @@ describe("a command line", () => {
     expect(() => parse(line)).toThrow(why);
   });
 
-  test("takes what stands behind -- as arguments, whatever it begins with", () => {
+  test("takes words after -- as arguments, also those that begin with a dash", () => {
     expect(parse("-j x -- -y --json --").args).toEqual(["x", "-y", "--json", "--"]);
     expect(parse("-- --name").args).toEqual(["--name"]);
   });
 
-  test("refuses a value that is none of the few there are, and says what was meant", () => {
+  test("refuses an unknown value, and names similar ones", () => {
     const choices = ["lock", "resource"];
     const spec = {
       ...everyKind,

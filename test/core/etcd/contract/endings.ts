@@ -44,7 +44,7 @@ export function testEndings(on: Subject): void {
     }
   });
 
-  it("says that nobody needs to log in", async () => {
+  it("says that no login is needed", async () => {
     expect(await on.store.readUsers()).toEqual({ isEnabled: false, users: [], roles: [] });
   });
 

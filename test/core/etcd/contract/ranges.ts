@@ -11,7 +11,7 @@ import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
 
 /** Reads: pages, order, filters, limits. */
 export function testRanges(on: Subject): void {
-  it("reads page by page at one revision, whatever is written meanwhile", async () => {
+  it("reads page by page at one revision during writes", async () => {
     const at = createPrefix();
     const keys = Array.from({ length: 25 }, (_, i) => `${at}${String(i).padStart(2, "0")}`);
     const { revision } = await write(on.store, ...keys.map((key) => put(key, "then")));
@@ -30,7 +30,7 @@ export function testRanges(on: Subject): void {
     expect(seen).toEqual(keys);
   });
 
-  it("counts the whole range, whatever the limit", async () => {
+  it("counts the whole range, independent of the limit", async () => {
     const at = createPrefix();
     await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "2"), put(`${at}c`, "3"));
     const { kvs, count, more } = await on.store.readRange({

@@ -85,7 +85,7 @@ export function testSessions(on: Subject): void {
     expect(rest.revision).toBe(revision + 1n);
   });
 
-  it("ends a session that nobody renews, and its keys with it", async () => {
+  it("ends a session that is not renewed, and its keys with it", async () => {
     const at = createPrefix();
     const id = await grant(on, 1);
     const { revision } = await write(on.store, put(`${at}k`, "v", id));

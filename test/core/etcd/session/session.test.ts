@@ -33,7 +33,7 @@ describe("a session's horizon, when it is opened,", () => {
     expect([session.horizon, session.ttl]).toEqual([19_000, 20_000]);
   });
 
-  test("counts from the sending, however late the answer", async () => {
+  test("counts from the sending, also if the answer is late", async () => {
     const fixture = new SessionFixture();
     fixture.fates.grant = [fixture.delayAnswer(3_000)];
     expect((await openSession(fixture, 10, 4_000)).horizon).toBe(9_000);
@@ -95,7 +95,7 @@ describe("opening a session", () => {
   });
 });
 
-describe("a session that nobody renews", () => {
+describe("a session that is not renewed", () => {
   async function openUnkept() {
     const fixture = new SessionFixture();
     return { fixture, session: await Session.open(fixture.ports, 10, toMonotonicTime(0)) };

@@ -10,7 +10,7 @@ import {
   GUARDIAN_REQUEST,
 } from "../../../../src/core/process/guarded-command/wire.ts";
 
-test("frames are found again, however the bytes are cut", () => {
+test("frames are parsed independent of how the bytes are split", () => {
   const bytes = Buffer.concat([
     encodeFrame(1, 2n, -3n),
     encodeFrame(65, 2n ** 62n, 1n, Buffer.from("a block")),

@@ -98,7 +98,7 @@ describe("the first places of a resource's queue", () => {
     expect(decided).toBeGreaterThan(500);
   });
 
-  test("are read up to the own place, however many there are, and the place just ahead with them", () => {
+  test("are read up to the run's own entry, with the entry just ahead, in a queue of any length", () => {
     fc.assert(
       fc.property(queue, fc.nat(), fc.integer({ min: 1, max: 6 }), (tickets, nth, depth) => {
         const index = nth % tickets.length;

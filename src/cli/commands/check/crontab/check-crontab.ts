@@ -18,7 +18,6 @@ const CHECK_CRONTAB_FLAGS = declareFlags({
   ...CHECK_FLAGS,
 });
 
-/** Values of these flags. */
 export type CheckCrontabFlags = FlagsOf<typeof CHECK_CRONTAB_FLAGS>;
 
 export const checkCrontab = declareCommand({

@@ -15,7 +15,6 @@ import type { AnyView } from "../../../views/view.ts";
 import { ON_DEMAND } from "../grid.ts";
 import type { LsFlags } from "./ls.ts";
 
-/** The options of a listing. */
 export interface ListOptions {
   filter: RowFilter;
   /** Undefined for the view's own order. */

@@ -55,7 +55,6 @@ export async function watchView<R extends object>(
   }
 }
 
-/** Characters per write. */
 const CHARACTERS_PER_WRITE = 65_536;
 
 /** Writes one line for every row at first, then one for every row that was added, changed or removed. */

@@ -3,12 +3,13 @@ import { clean, quoteText } from "../../../../core/base/text.ts";
 import { resolveConfig } from "../../../../core/config/config.ts";
 import { isCompacted } from "../../../../core/etcd/retry.ts";
 import { createKeys, type QueueKind } from "../../../../core/protocol/keys.ts";
+import { isPlainName } from "../../../../core/protocol/names.ts";
 import { toQueue } from "../../../../core/protocol/ticket.ts";
-import type { KeyValue } from "../../../../core/protocol/txn.ts";
+import type { KeyRange, KeyValue } from "../../../../core/protocol/txn.ts";
 import { load, readPages } from "../../../../site/observe/read.ts";
 import { readArchive } from "../../../../site/output/archive.ts";
 import { computeQueueTally, type QueueTally } from "../../../../site/state/shares.ts";
-import type { NamedQueue, Snapshot } from "../../../../site/state/snapshot.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../../site/state/snapshot-builder.ts";
 import {
   buildViewContext,
@@ -25,6 +26,7 @@ import { archiveView, type PastRunRow, parseArchivedRun } from "../../../views/h
 import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
+import { parseSortOrder } from "../../../views/sort.ts";
 import type { AnyView, QueueView } from "../../../views/view.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../live-output.ts";
@@ -88,7 +90,11 @@ async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Prom
       `${path}: left out ${lines === 1 ? "a line that is not a record" : `${lines} lines that are not records`}`,
     ),
   );
-  const reading = { source: { archive: path }, rows, viewContext: buildViewContext(empty, wall) };
+  const reading = {
+    source: { archive: path },
+    readRows: () => rows,
+    viewContext: buildViewContext(empty, wall),
+  };
   await printRows({ ...call, io }, archiveView, reading, options);
   return EXIT.ok;
 }
@@ -173,21 +179,35 @@ async function printTable<R>(
       io.writeError(`${paintText(`${style.marks.problem}${clean(line)}`, "problem", style)}\n`);
 }
 
-/** Reads all rows, and returns those to show in order. @param onOther  gets the rows that do not match */
+/** Rows are sorted, and those beyond the limit forgotten, when there are so many more than the limit. */
+const MAX_EXCESS_ROWS = 10_000;
+
+/**
+ * Returns the rows to show in order. Reads no more queues than these rows need, if the order is that of names; otherwise all
+ * rows. @param onOther  gets the rows that do not match
+ */
 async function collectRows<R>(
-  { rows, viewContext }: ViewRows<R>,
+  { readRows, viewContext }: ViewRows<R>,
   view: AnyView<R>,
   options: ListOptions,
   onOther = (_: R) => {},
 ): Promise<R[]> {
-  const found: R[] = [];
-  for await (const row of rows)
+  let found: R[] = [];
+  const { limit, order = parseSortOrder(view.sort) } = options;
+  const isByName = view.of === "queue" && !order.descending && view.isByName?.(order.column, viewContext);
+  const hasEnough = ({ kind, name }: NamedQueue) => {
+    if (!isByName || found.length < limit) return false;
+    const last = buildQueueId(kind, name);
+    return found.filter((row) => view.getKey(row) <= last).length >= limit;
+  };
+  for await (const row of readRows(hasEnough)) {
     if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
     else onOther(row);
+    if (found.length > limit + MAX_EXCESS_ROWS) found = sortAndLimitRows(view, found, options);
+  }
   return sortAndLimitRows(view, found, options);
 }
 
-/** Characters per write. */
 const CHARACTERS_PER_WRITE = 65_536;
 
 /**
@@ -219,12 +239,12 @@ async function printRowsJson<R>(
 
 /** Yields rows as they are read, and stops reading at the limit. */
 async function* takeFirst<R>(
-  { rows, viewContext }: ViewRows<R>,
+  { readRows, viewContext }: ViewRows<R>,
   view: AnyView<R>,
   { filter, limit }: ListOptions,
 ): AsyncGenerator<R> {
   let left = limit;
-  for await (const row of rows) {
+  for await (const row of readRows(() => false)) {
     if (!isFilterMatch(view, filter, row, viewContext)) continue;
     yield row;
     left -= 1;
@@ -237,7 +257,8 @@ interface ViewRows<R> {
   /** Where they come from, for JSON: their common revision and the prefix, or the archive. */
   source: object;
   viewContext: ViewContext;
-  rows: AsyncIterable<R> | readonly R[];
+  /** @param hasEnough  called after the rows of a queue: whether no rows of queues with later names are needed */
+  readRows(hasEnough: (queue: NamedQueue) => boolean): AsyncIterable<R> | readonly R[];
   /** That there may be more rows within the time of the filter. */
   gap?: string | undefined;
 }
@@ -265,11 +286,12 @@ async function readViewRows<R>(
     return {
       source,
       viewContext,
-      rows: streamQueueRows(context, view, { snapshot, viewContext, all: options.all }),
+      readRows: (hasEnough) =>
+        streamQueueRows(context, view, { snapshot, viewContext, all: options.all, hasEnough }),
     };
   const from = findStart(options.filter);
   const gap = from === undefined ? undefined : view.describeGap?.(snapshot, from);
-  return { source, viewContext, rows: view.buildRows(snapshot, viewContext), gap };
+  return { source, viewContext, readRows: () => view.buildRows(snapshot, viewContext), gap };
 }
 
 /** What rows of queues need besides their queue. `all`: also those of locks and resources that are free. */
@@ -277,6 +299,7 @@ interface QueueRowContext {
   snapshot: Snapshot;
   viewContext: ViewContext;
   all: boolean;
+  hasEnough(queue: NamedQueue): boolean;
 }
 
 async function* streamQueueRows<R>(
@@ -288,10 +311,23 @@ async function* streamQueueRows<R>(
     if (!view.collections.includes(`${kind}s`)) continue;
     const seen = new Set<string>();
     const tallies = new Map<string, QueueTally>();
-    for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
+    const { revision } = around.snapshot;
+    const range = context.keys[`${kind}s`]();
+    // The row of a name with host macros sums the queues of all hosts.
+    const canStop = kind === "lock" || !(around.all || hasDrained(kind, around.viewContext));
+    let isEnough = false;
+    for await (const queue of streamQueues(context, range, revision)) {
       seen.add(queue.name);
       if (kind === "resource") tallies.set(queue.name, computeQueueTally(queue));
       yield* view.buildRows(queue, around.viewContext);
+      isEnough = canStop && isPlainName(queue.name) && around.hasEnough(queue);
+      if (!isEnough) continue;
+      for (const name of listLaterPrefixes(queue.name))
+        for await (const one of streamQueues(context, context.keys.getQueueRange(kind, name), revision)) {
+          seen.add(name);
+          yield* view.buildRows(one, around.viewContext);
+        }
+      break;
     }
     // Only the views of locks and resources have rows for empty queues.
     if (view.hasEmpty)
@@ -302,29 +338,39 @@ async function* streamQueueRows<R>(
         around.viewContext,
         (name) => tallies.get(name),
       ) as R[];
+    if (isEnough) return;
   }
 }
 
-/** Reads the queues of one kind, one at a time: the keys of a queue are adjacent. */
+function hasDrained(kind: QueueKind, { drains }: ViewContext): boolean {
+  return drains.some(({ scope }) => scope === kind);
+}
+
+/**
+ * Lists the names that precede a plain name, but whose keys follow its keys: keys are in the order of `NAME/`, and `-` and `.`
+ * are before `/`. All other names with later keys are later names.
+ */
+function listLaterPrefixes(name: string): string[] {
+  return Array.from(name.matchAll(/(?!^)[-.]/g), ({ index }) => name.slice(0, index));
+}
+
+/** Reads the queues of a range, one at a time: the keys of a queue are adjacent. */
 async function* streamQueues(
   context: CommandContext,
-  kind: QueueKind,
+  range: Required<KeyRange>,
   revision: bigint,
 ): AsyncGenerator<NamedQueue> {
-  let name: string | undefined;
+  let at: ReturnType<CommandContext["keys"]["parseQueueKey"]>;
   let kvs: KeyValue[] = [];
   const buildQueue = (): NamedQueue[] =>
-    name === undefined || kvs.length === 0 ? [] : [{ kind, name, entries: toQueue(kvs) }];
+    at === undefined || kvs.length === 0 ? [] : [{ ...at, entries: toQueue(kvs) }];
   try {
-    for await (const page of readPages(context, context.keys[`${kind}s`](), {
-      revision,
-      signal: context.signal,
-    })) {
+    for await (const page of readPages(context, range, { revision, signal: context.signal })) {
       for (const kv of page.kvs) {
-        const at = context.keys.parseQueueKey(kv.key);
-        if (at?.name !== name) {
+        const next = context.keys.parseQueueKey(kv.key);
+        if (next?.name !== at?.name) {
           yield* buildQueue();
-          [name, kvs] = [at?.name, []];
+          [at, kvs] = [next, []];
         }
         kvs.push(kv);
       }
@@ -341,7 +387,7 @@ async function* streamQueues(
 async function readKnownNames(
   context: CommandContext,
   kind: QueueKind,
-  { snapshot, all }: QueueRowContext,
+  { snapshot, all }: Pick<QueueRowContext, "snapshot" | "all">,
 ): Promise<Iterable<string>> {
   if (!all) return [];
   return kind === "lock" ? await readRecordedLocks(context, snapshot.revision) : snapshot.resources.keys();

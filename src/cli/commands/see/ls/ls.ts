@@ -39,14 +39,16 @@ const LS_FLAGS = declareFlags({
   "-w, --wide": "all columns at full width",
   "-a, --all": "also locks and resources that are free",
   "--macros": "hosts: a column for each resource with a host macro in its name, such as FQDN_mem",
-  "--limit N": { parse: createCountParser(1), help: "only the first N rows" },
+  "--limit N": {
+    parse: createCountParser(1),
+    help: "only the first N rows; locks and resources in the order of their names are read up to there, all else is read first",
+  },
   "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
   "--ascii": "only ASCII characters",
   "--json": "as JSON; docs/json.md describes it",
   "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
 });
 
-/** Values of these flags. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
 
 export const ls = declareCommand({

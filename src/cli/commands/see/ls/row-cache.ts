@@ -9,7 +9,6 @@ import type { ListOptions } from "./ls-options.ts";
 
 /** The parts of a snapshot. Each is the same object while nothing in it changes. */
 type SnapshotPart = Exclude<keyof Snapshot, "revision">;
-/** The parts of a snapshot for each collection. */
 const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
   locks: ["queues"],
   resources: ["queues"],
@@ -95,7 +94,10 @@ export class RowCache<R> {
     const view = this.#view;
     if (view.of === "snapshot") return this.#buildSnapshotRows(view, snapshot, viewContext);
     const rows = this.#collectQueueRows(view, snapshot, viewContext);
-    return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))] : rows;
+    // While only a part of the queues is read, it is not known which ones are empty.
+    return view.hasEmpty && snapshot.revision > 0n
+      ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))]
+      : rows;
   }
 
   /** Collects the rows of all queues in a list that is allocated once: there may be a hundred thousand. */

@@ -220,7 +220,7 @@ describe("what a line needs on this host", () => {
 });
 
 describe("a program's file", () => {
-  test("a folder with its name is none; a file that must not be seen is unknown", () => {
+  test("a folder of that name does not count; a file that cannot be read is unknown", () => {
     mkdirSync(join(root, "folder/signalbox"), { recursive: true });
     expect(findProgram("signalbox", at("folder"))).toEqual({ kind: "missing" });
     expect(findProgram("signalbox", `${at("closed/signalbox")}:${at("plain")}`)).toMatchObject({

@@ -62,7 +62,7 @@ describe("rows of a filter that compares times", () => {
 });
 
 describe("kept rows of history", () => {
-  it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
+  it("stay the same objects when queues change; those of other locks also when a run has ended", () => {
     const { follower, compute } = keepRows("history", [past("x", "a"), past("y", "b")]);
     const first = compute();
     follower.put(createTicketKey("lock x held", "c", 3));
@@ -126,7 +126,7 @@ describe("kept rows of queues", () => {
     expect(listStates(NOW + 6_000)).toEqual([["held"]]);
   });
 
-  it("have a row for a drained lock that nobody holds any more", () => {
+  it("have a row for a drained lock without a holder", () => {
     const { follower, compute, listStates } = keepRows("locks", [held, createDrainKey("lock", "x")]);
     expect(compute()).toHaveLength(1);
     follower.delete(held.key);

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { mapAtMost } from "../../../src/core/base/wait.ts";
+import { connect, type Held } from "../../../src/library/index.ts";
+import type { BenchCluster } from "../bench-cluster.ts";
+import { GrowthSeries } from "./growth-series.ts";
+
+/** Waiters that are started at the same time. */
+const AT_ONCE = 50;
+/** Hand-overs at each size, and those before that are not measured. */
+const HAND_OVERS = 30;
+const WARM_UP = 5;
+const LOCK = "bench-growth";
+
+/** A waiter that holds the lock now. */
+interface Grant {
+  held: Held;
+  at: number;
+}
+
+/** Measures the time from a release until the next waiter of a program holds the lock, by the number of waiters. */
+export async function measureWaiters(
+  cluster: BenchCluster,
+  sizes: readonly number[],
+): Promise<GrowthSeries[]> {
+  const times = new GrowthSeries("time from a release to the next holder, ms", "constant");
+  const signalbox = await connect({ endpoints: [...cluster.endpoints], connectTimeout: "60s", env: {} });
+  const over = new AbortController();
+  let granted = Promise.withResolvers<Grant>();
+  let waiters = -1; // the first one gets the lock
+  const addWaiter = async () => {
+    waiters += 1;
+    const least = waiters;
+    const claim = { lock: LOCK, wait: true, ttl: "10m", history: false, signal: over.signal };
+    signalbox.acquire(claim).then(
+      (held) => granted.resolve({ held, at: performance.now() }),
+      (error: unknown) => over.signal.aborted || granted.reject(error),
+    );
+    while ((await cluster.countKeys(`/signalbox/locks/${LOCK}/`)) <= least) await pause(10);
+  };
+  await addWaiter();
+  let { held } = await granted.promise;
+  try {
+    for (const size of sizes) {
+      await mapAtMost(Array.from({ length: size - waiters }), AT_ONCE, addWaiter);
+      for (let handOver = 0; handOver < WARM_UP + HAND_OVERS; handOver += 1) {
+        granted = Promise.withResolvers<Grant>();
+        waiters -= 1;
+        const from = performance.now();
+        const [grant] = await Promise.all([granted.promise, held.release()]);
+        ({ held } = grant);
+        if (handOver >= WARM_UP) times.add(size, grant.at - from);
+        await addWaiter();
+      }
+    }
+  } finally {
+    over.abort(new Error("all is measured"));
+    await signalbox.close();
+  }
+  return [times];
+}
