@@ -148,6 +148,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "state/running-record.ts",
         "state/start-occurrence.ts",
         "serial-queue.ts",
+        "backoff.ts",
         "hash.ts",
       ],
     },

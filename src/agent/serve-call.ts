@@ -1,5 +1,6 @@
 import {
   type CallNote,
+  EXTENDING_FLAGS,
   findForeignPath,
   type LaunchedFlags,
   type LaunchedIo,
@@ -254,6 +255,9 @@ class ServedRun implements LaunchedRun {
         "foreground",
         "its guardians are not in the session of the terminal (--foreground)",
       );
+    const extending = EXTENDING_FLAGS.find((flag) => call.flags[flag] !== undefined);
+    if (extending !== undefined)
+      throw new CallDeclined(extending, `the run needs a process of its own (--${extending})`);
     const env = this.#readEnvironment(call);
     const config = resolveConfig({
       flags: call.settings,

@@ -131,7 +131,7 @@ export const SCHEDULE_DEFAULTS = {
 export const JOB_RETRIES = 3;
 
 /** Services whose messages signalbox can write. `FORMAT+URL` is the address of one. */
-const HOOK_FORMATS = ["slack", "teams", "ntfy", "pagerduty"] as const;
+const HOOK_FORMATS = ["slack", "teams", "ntfy", "pagerduty", "ping"] as const;
 export type HookFormat = (typeof HOOK_FORMATS)[number];
 
 /** Where a hook sends its message. `json`: the JSON document of hooks. The URL may contain `{event}`. */

@@ -66,8 +66,21 @@ function parseAttempt({
 
 const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
 
+/**
+ * Flags of `run` whose work is loaded only for runs with one of them. No agent serves these: it does not see output, starts no
+ * command twice, and opens no connections and runs no hooks for its callers.
+ */
+export const EXTENDING_FLAGS = [
+  "retries",
+  "jitter",
+  "quiet-success",
+  "ping",
+  "on-failure",
+  "on-success",
+] as const;
+
 /** The flags of a served command that decide whether and how an agent serves it. */
-export interface LaunchedFlags {
+export interface LaunchedFlags extends Readonly<Partial<Record<(typeof EXTENDING_FLAGS)[number], unknown>>> {
   readonly capture?: unknown;
   readonly foreground?: true;
   readonly lease?: unknown;

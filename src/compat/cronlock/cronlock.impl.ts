@@ -5,8 +5,10 @@ import {
   type RunRefusal,
   type RunResult,
 } from "../../cli/commands/run/execute-run.ts";
+import { type RunFlags, runCommand } from "../../cli/commands/run/run.ts";
 import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { parseCall } from "../../cli/frame/command-line/parse-call.ts";
 import { type LogSink, openLog } from "../../cli/frame/logging.ts";
 import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
@@ -117,6 +119,11 @@ function buildCommandEnvironment(env: CommandIo["env"], file: ShellFile | undefi
   return Object.fromEntries(Object.entries(values).filter(([name]) => !CREDENTIALS.includes(name)));
 }
 
+/** @throws UsageError */
+function parseRunOptions({ runOptions }: CronlockOptions): RunFlags {
+  return runOptions.length === 0 ? {} : parseCall(runCommand, [...runOptions, "--", "true"]).flags;
+}
+
 function buildRunRequest(
   parsed: CronlockOptions,
   requested: RequestedSettings,
@@ -127,7 +134,7 @@ function buildRunRequest(
   // Apart from their own variables, the tools have no time limit.
   const never = { value: "0", source: "default of CRONLOCK_TIMEOUT" };
   return {
-    call: createCall({ lock: [parsed.lock] }, parsed.command),
+    call: createCall({ ...parseRunOptions(parsed), lock: [parsed.lock] }, parsed.command),
     options: createValueLayer({ ...requested, timeout: requested.timeout ?? never }),
     openLog: openToolLog,
     overrides: {

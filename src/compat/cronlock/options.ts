@@ -42,6 +42,8 @@ export interface CronlockOptions {
   isReset: boolean;
   /** golock writes the lock's name before it takes the lock. */
   showsKey: boolean;
+  /** Options of `signalbox run` that the tools themselves do not have. */
+  runOptions: readonly string[];
   /** One sentence for each option without effect. */
   notes: readonly string[];
   /** Where a variable was set, for error messages. */
@@ -81,6 +83,7 @@ export function parseCronlockOptions(
     database: variables.getCount("CRONLOCK_DB", 0),
     isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
     showsKey: tool === "golock" && variables.getBoolean("CRONLOCK_SHOW_KEY"),
+    runOptions: listRunOptions(variables),
     notes: variables.isYes("CRONLOCK_NTPDATE")
       ? [
           "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
@@ -88,6 +91,27 @@ export function parseCronlockOptions(
       : [],
     getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
   };
+}
+
+/** Lists the options of `signalbox run` that variables set. Times are in seconds, as those of the tools. */
+function listRunOptions(variables: ToolVariables): string[] {
+  const listSeconds = (name: string, flag: string) =>
+    variables.getText(name) !== undefined
+      ? [flag, `${variables.getCount(name, 0, { most: TEN_YEARS })}s`]
+      : [];
+  const listText = (name: string, flag: string) => {
+    const text = variables.getText(name);
+    return text === undefined ? [] : [flag, text];
+  };
+  return [
+    ...listText("CRONLOCK_RETRIES", "--retries"),
+    ...listSeconds("CRONLOCK_RETRY_WAIT", "--retry-wait"),
+    ...listSeconds("CRONLOCK_JITTER", "--jitter"),
+    ...(variables.getBoolean("CRONLOCK_QUIET_SUCCESS") ? ["--quiet-success"] : []),
+    ...listText("CRONLOCK_PING", "--ping"),
+    ...listText("CRONLOCK_ON_FAILURE", "--on-failure"),
+    ...listText("CRONLOCK_ON_SUCCESS", "--on-success"),
+  ];
 }
 
 /**
@@ -301,7 +325,7 @@ function createTranslator(tool: CronlockTool): LineTranslator {
     if (words.length === 0) throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]`);
     const { options, env } = buildSettingFlags(parsed, createVariablesReader(variables));
     return {
-      options: ["--lock", parsed.lock, ...options],
+      options: ["--lock", parsed.lock, ...parsed.runOptions, ...options],
       ...(Object.keys(env).length > 0 && { env }),
       command: parsed.command,
       notes: [...buildNotes(parsed), ...buildExportNotes(file, variables)],

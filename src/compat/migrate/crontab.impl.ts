@@ -33,6 +33,7 @@ import {
   UntranslatableError,
 } from "./migration.ts";
 import { rewriteShell } from "./shell-line.ts";
+import { findWatchers } from "./watchers.ts";
 
 export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, io) => {
   const [path = "-"] = call.args;
@@ -363,22 +364,30 @@ function assignLockNames(lines: readonly PlainLine[]): ReadonlyMap<string, strin
   );
 }
 
-/** Puts a line behind a lock: its only command, or the whole line in a shell. */
-function buildPlainEdit(
+/** Puts a line behind a lock: its only command, with what watches it, or the whole line in a shell. */
+function buildPlainEdits(
   { text, commands }: PlainLine,
   lock: string,
   program: string,
   { variables }: CronJob,
-): TextEdit {
-  const run = `${program} run --lock ${quotePosixWord(lock)} --`;
+): { edits: readonly TextEdit[]; notes: readonly string[] } {
+  const run = `${program} run --lock ${quotePosixWord(lock)}`;
+  const watchers = findWatchers(text, commands);
+  const job = watchers && commands[watchers.job];
+  if (job !== undefined && watchers?.first === 0) {
+    const kept = [...commands.slice(0, watchers.job), { ...job, next: "" as const }];
+    const at = findOnlyCommand(text, kept);
+    const words = watchers.options.map(quotePosixWord).join(" ");
+    if (at !== undefined) {
+      const start = { start: at, end: at, text: `${run} ${words} -- ` };
+      return { edits: [start, ...watchers.edits], notes: watchers.notes };
+    }
+  }
   const at = findOnlyCommand(text, commands);
-  if (at !== undefined) return { start: at, end: at, text: `${run} ` };
+  if (at !== undefined) return { edits: [{ start: at, end: at, text: `${run} -- ` }], notes: [] };
   const shell = variables.get("SHELL") || "/bin/sh";
-  return {
-    start: 0,
-    end: text.length,
-    text: `${run} ${quotePosixWord(shell)} -c ${quotePosixWord(text)}`,
-  };
+  const nested = `${run} -- ${quotePosixWord(shell)} -c ${quotePosixWord(text)}`;
+  return { edits: [{ start: 0, end: text.length, text: nested }], notes: [] };
 }
 
 /**
@@ -425,7 +434,8 @@ function lockPlainLine(
   const note =
     `${findOwnLockNote(plain.text) ?? "it had no lock; now"} hosts that have this line run it one at a time, and those that` +
     ` find its lock taken skip it; ${SHORT_JOB}`;
-  return { after: applyEdits(before, job.start, [buildPlainEdit(plain, lock, program, job)]), notes: [note] };
+  const { edits, notes } = buildPlainEdits(plain, lock, program, job);
+  return { after: applyEdits(before, job.start, edits), notes: [note, ...notes] };
 }
 
 /** Returns a note for a line that every host must run itself. */

@@ -7,8 +7,10 @@ import {
   findShellText,
   getBaseName,
 } from "../../cli/syntax/shell-wrappers.ts";
+import { quotePosixWord } from "../../core/base/shell.ts";
 import { hasPrivateUseCharacters, Markers, type TextEdit, UntranslatableError } from "./migration.ts";
 import { OWN_VARIABLES, type TranslationContext, translateCommand } from "./translate.ts";
+import { findWatchers } from "./watchers.ts";
 
 /** The result of rewriting a shell line. */
 interface ShellRewrite {
@@ -38,15 +40,24 @@ export function rewriteShell(
   const commands = parseCommands(text, context.variables, markers);
   const preceding = new PrecedingCommands(context.variables);
   let { variables } = context;
-  const parts = commands.map((command) => {
+  const watchers = context.around ? undefined : findWatchers(text, commands);
+  const parts = commands.map((command, index) => {
     variables = applyExports(command, variables);
     preceding.add(command);
-    return rewriteCommand({ text, command, markers, preceding }, { ...context, variables }, depth);
+    const watched = index === watchers?.job && { watching: watchers.options };
+    return rewriteCommand(
+      { text, command, markers, preceding },
+      { ...context, variables, ...watched },
+      depth,
+    );
   });
+  const tools = parts.flatMap((part) => part.tools);
+  const isTaken = watchers !== undefined && parts[watchers.job]?.tools.length === 1;
+  const all = isTaken ? [...parts, watchers] : parts;
   return {
-    edits: parts.flatMap(({ edits }) => edits),
-    tools: parts.flatMap(({ tools }) => tools),
-    notes: parts.flatMap(({ notes }) => notes),
+    edits: all.flatMap(({ edits }) => edits),
+    tools,
+    notes: all.flatMap(({ notes }) => notes),
   };
 }
 
@@ -80,7 +91,12 @@ function rewriteCommand(place: CommandInLine, context: TranslationContext, depth
   if (start === undefined) return rewriteNestedShell(place, context, depth);
   const { tool, at, length } = start;
   const inner = buildInnerToolNotes(words, at + length);
-  if (tool === "run") return { edits: [], tools: ["run"], notes: inner };
+  if (tool === "run") {
+    const { end = 0 } = command.spans[at + length - 1] ?? {};
+    const watching = (context.watching ?? []).map((word) => ` ${quotePosixWord(word)}`).join("");
+    const edits = watching === "" ? [] : [{ start: end, end, text: watching }];
+    return { edits, tools: ["run"], notes: inner };
+  }
   const before = words.slice(0, at);
   if (isApart) checkVariablesReach(tool, before, context.variables);
   const sourced = preceding.buildNotes(tool, markers);

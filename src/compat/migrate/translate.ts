@@ -46,7 +46,8 @@ export function translateCommand(
     throw new UntranslatableError(
       `signalbox ${start.tool} already takes the lock of signalbox run; it needs nothing around it`,
     );
-  const head = formatRunStart(located, context.program, asRun.options);
+  const options = [...(context.watching ?? []), ...asRun.options];
+  const head = formatRunStart(located, context.program, options);
   const at = getWordRange(located, start.at, start.at + 1).start;
   const edits = context.around
     ? [{ start: at, end: at, text: `${head} ` }]
@@ -310,6 +311,8 @@ function buildCredentialEdits(
 export interface TranslationContext extends RewriteOptions {
   /** Environment variables of the shell and the tool, by name. */
   variables: ReadonlyMap<string, string>;
+  /** Options for what watches the command from outside. */
+  watching?: readonly string[];
 }
 
 /** A command that starts a tool, and its text. */

@@ -18,7 +18,7 @@ import type { Grant } from "./step.ts";
 const WATCH_AFTER_MS = 50;
 
 /** Why the command was terminated. `signal`: the user sent a signal, so the command's own exit code counts. */
-interface CommandTermination {
+export interface CommandTermination {
   kind: "lost" | "timeout" | "signal";
   why: string;
 }
@@ -32,6 +32,11 @@ export interface CommandOutcome {
   /** Undefined if another process has started it, and its claim is gone. */
   startedAt?: WallTime;
   exitedAt?: WallTime;
+}
+
+/** Whether the command failed by itself, or took too long. A lost claim and a signal from outside are no failures of it. */
+export function hasFailed({ exit, ending }: CommandOutcome): boolean {
+  return ending === undefined ? exit.code !== 0 : ending.kind === "timeout";
 }
 
 /** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
@@ -84,18 +89,22 @@ export class CommandSupervisor {
    * Starts the command and waits until it has ended.
    * @param env   variables for the command besides those of its specification
    * @param signals  signals; until the command starts, a signal ends the run
+   * @param heldSince  when the claim began to be held, if this is a retry
    * @throws SignalboxError 125 to 127 when the command could not be started, RunInterruptedError, SessionLost
    */
-  async run(env: Record<string, string>, signals: SignalRouter): Promise<CommandOutcome> {
+  async run(
+    env: Record<string, string>,
+    signals: SignalRouter,
+    heldSince = this.#ports.clock.now(),
+  ): Promise<CommandOutcome> {
     try {
       await this.#waitForHorizon(signals.signal);
       signals.forwardTo((name) => this.#forward(name));
       this.#armDeadlines();
-      const grantedAt = this.#ports.clock.now();
       this.#pid = await this.#command.start(env);
       this.#startedAt = this.#ports.clock.getWallTime();
       this.#ports.log.info("started", { command: this.#request.identity.command, pid: this.#pid });
-      return await this.#supervise(grantedAt, 0);
+      return await this.#supervise(heldSince, 0);
     } finally {
       this.#over.abort(NO_LONGER_NEEDED);
     }
@@ -223,6 +232,9 @@ export class RunInterruptedError extends Error {
   }
 }
 
+/** The signals that ask a run to end. */
+export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
+
 /** Passes a signal to the command. */
 type Forward = (name: NodeJS.Signals) => void;
 
@@ -235,10 +247,12 @@ export class SignalRouter {
   readonly #stop: () => void;
   readonly #early: NodeJS.Signals[] = [];
   #forward: Forward | undefined;
+  #hasEnded = false;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
   constructor(ports: Pick<RunPorts, "onSignal">, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
+      this.#hasEnded ||= ENDING_SIGNALS.includes(name);
       if (this.#forward !== undefined) return this.#forward(name);
       this.#early.push(name);
       if (!ignored.includes(name)) this.#interrupted.abort(new RunInterruptedError(name));
@@ -248,6 +262,11 @@ export class SignalRouter {
   /** Aborts with `RunInterruptedError` when a signal ends the run. */
   get signal(): AbortSignal {
     return this.#interrupted.signal;
+  }
+
+  /** Whether a signal has asked the run to end. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */

@@ -63,6 +63,11 @@ export interface ClaimRequest {
 export interface RunRequest extends ClaimRequest {
   timeout?: Millis;
   /**
+   * How long to wait before each retry of a command that has failed. The claim is held between the attempts. Default: no
+   * retry.
+   */
+  retryWaits?: readonly Millis[];
+  /**
    * The signal for a command that has exceeded `timeout` or `maxHold`. Default: TERM, to all of its processes. KILL follows
    * after the termination timeout.
    */

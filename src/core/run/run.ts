@@ -64,8 +64,7 @@ async function runHeld(
 ): Promise<RunResult> {
   try {
     ports.onGrant?.(); // inside the try, so that an exception frees the claim
-    const holding = new CommandSupervisor(ports, request, grant, await preparing);
-    const outcome = await holding.run(buildCommandEnv(request, grant), signals);
+    const outcome = await runCommand(ports, request, grant, await preparing, signals);
     return await finishRun(ports, request, grant, outcome);
   } catch (error) {
     const failure = toStartError(error);
@@ -75,6 +74,21 @@ async function runHeld(
     await finishClaim(grant, { exit: code, reason: failure.message, mayBeContinued });
     throw failure;
   }
+}
+
+/** Runs the command while its claim is held. What retries is loaded if the request has retries. @throws as `CommandSupervisor.run` */
+async function runCommand(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  command: GuardedCommand,
+  signals: SignalRouter,
+): Promise<CommandOutcome> {
+  const env = buildCommandEnv(request, grant);
+  if (request.retryWaits === undefined)
+    return await new CommandSupervisor(ports, request, grant, command).run(env, signals);
+  const { runAttempts } = await import("./retry.ts");
+  return await runAttempts({ ports, request, grant, signals }, command, env);
 }
 
 /** Continues a run whose command another process has started. If its claim is gone, ends the command. */

@@ -1,5 +1,6 @@
 import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { pluralize } from "../../core/base/text.ts";
+import { computeBackoff } from "../backoff.ts";
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { MANUAL_PLAN } from "../plan.ts";
@@ -14,8 +15,6 @@ const RETRY_WAIT = 300_000;
 const LONGEST_WAIT = 36_525 * 86_400_000;
 /** An occurrence that asks so often for another start later has failed: otherwise it would start for ever. */
 const MOST_POSTPONED = 100;
-/** Longest pause between starts of an occurrence that fails repeatedly, ms. */
-const LONGEST_BACKOFF = 3_600_000;
 
 /** Result of completing an occurrence: the new state of the schedule, and whether the occurrence was given up. */
 export interface OccurrenceCompletion {
@@ -128,8 +127,8 @@ function planNextStart(
     return { ...open, deferred, postponed: postponed + 1, runAt: endedAt + limitWait(wait ?? RETRY_WAIT) };
   }
   if (open.failures >= retries) return "never";
-  const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
-  return { ...failed, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
+  const pause = computeBackoff(backoff, open.failures, unit);
+  return { ...failed, failures: open.failures + 1, runAt: endedAt + pause };
 }
 
 /** Limits the wait of a handler. It becomes part of the state, which must remain a valid instant. */

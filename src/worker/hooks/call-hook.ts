@@ -14,7 +14,7 @@ import {
   parseHookAddress,
 } from "../../schedule/definition-values.ts";
 import type { HandlerPorts } from "../worker-ports.ts";
-import { type HookPayload, insertEventPath } from "./hook-payload.ts";
+import { addEventPath, type HookPayload, insertEventPath } from "./hook-payload.ts";
 
 interface HookCallLimits {
   /** Limit of one attempt. */
@@ -161,6 +161,11 @@ function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload):
   const text = buildHookText(payload);
   if (format === "slack") return buildJson(buildSlackBody(text));
   if (format === "teams") return buildJson(buildTeamsBody(text));
+  if (format === "ping") {
+    const isGood = payload.event === "start" || RESOLVING_EVENTS.has(payload.event);
+    const lines = isGood ? [] : [text.title, "", text.output];
+    return { kind: "post", url: addEventPath(url, payload), headers: {}, body: lines.join("\n").trimEnd() };
+  }
   if (format === "ntfy") {
     const lines = [...text.facts.map(([name, value]) => `${name}: ${value}`), text.output];
     const headers = { title: encodeHeader(text.title), priority: PRIORITIES[payload.event] ?? "3" };
@@ -246,10 +251,12 @@ function findExitFault(
  * Builds the variables of the hook. The run's id is not among them: the guardian finds the processes of a task by it.
  */
 function buildVariables(payload: HookPayload): Record<string, string> {
-  const { event, schedule, type, scheduled, scheduledTime, attempt, late, result, code, reason } = payload;
+  const { event, schedule, locks, type, scheduled, scheduledTime, attempt, late, result, code, reason } =
+    payload;
   const named = {
     EVENT: event,
     SCHEDULE: schedule,
+    LOCKS: locks?.join(","),
     TYPE: type,
     SCHEDULED: scheduledTime,
     SCHEDULED_MS: scheduled,
@@ -279,9 +286,10 @@ const LONGEST_TAIL = 1_500;
 
 /** Describes an event for people. */
 function buildHookText(payload: HookPayload): HookText {
-  const { schedule, host, scheduledTime, attempt, run, again, reason, tail = "" } = payload;
+  const { command, host, scheduledTime, attempt, run, again, reason, tail = "" } = payload;
   const facts = [
     ["Scheduled", scheduledTime],
+    ["Command", command],
     ["Host", host],
     ["Attempt", attempt?.toString()],
     ["Reason", reason === undefined ? undefined : clean(reason)],
@@ -289,10 +297,15 @@ function buildHookText(payload: HookPayload): HookText {
     ["Run", run],
   ] as const;
   return {
-    title: clean(`${schedule} ${describeEvent(payload)}`),
+    title: clean(`${nameSubject(payload)} ${describeEvent(payload)}`),
     facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
     output: cleanLines(tail).slice(-LONGEST_TAIL),
   };
+}
+
+/** Names what the event is about: a schedule, or a run by its locks or its program. */
+function nameSubject({ schedule, locks = [], command = "" }: HookPayload): string {
+  return schedule ?? (locks.length === 0 ? command : locks.join(", "));
 }
 
 function describeEvent(payload: HookPayload): string {
@@ -381,19 +394,17 @@ const SEVERITIES: Readonly<Partial<Record<HookPayload["event"], string>>> = {
  * @param key  routing key of the service
  * @see https://developer.pagerduty.com/docs/events-api-v2/trigger-events
  */
-function buildPagerdutyBody(
-  { event, schedule, host, type }: HookPayload,
-  { title, facts, output }: HookText,
-  key: string,
-): unknown {
-  const alert = { routing_key: key, dedup_key: `signalbox/${schedule}`, client: "signalbox" };
+function buildPagerdutyBody(hook: HookPayload, { title, facts, output }: HookText, key: string): unknown {
+  const { event, host, type } = hook;
+  const subject = nameSubject(hook);
+  const alert = { routing_key: key, dedup_key: `signalbox/${subject}`, client: "signalbox" };
   if (RESOLVING_EVENTS.has(event)) return { ...alert, event_action: "resolve" };
   const details = { ...Object.fromEntries(facts), ...(output !== "" && { Output: output }) };
   const payload = {
     summary: title.slice(0, LONGEST_SUMMARY),
     source: host,
     severity: SEVERITIES[event] ?? "error",
-    component: schedule,
+    component: subject,
     class: type,
     custom_details: details,
   };

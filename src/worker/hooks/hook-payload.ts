@@ -8,13 +8,17 @@ import type { WorkerEvent } from "../events.ts";
 export interface HookPayload {
   version: 1;
   event: HookName;
-  schedule: string;
-  type: string;
-  /** The host of the worker. */
-  host: string;
-  scheduled: WallTime;
+  /** Missing for a run that has no schedule, as the three that follow. */
+  schedule?: string;
+  type?: string;
+  scheduled?: WallTime;
   /** ISO 8601. */
-  scheduledTime: string;
+  scheduledTime?: string;
+  /** For a run that has no schedule: its locks, and the name of its program. */
+  locks?: readonly string[];
+  command?: string;
+  /** The host of the worker, or of the run. */
+  host: string;
   run?: string;
   attempt?: number;
   /** In ms. */
@@ -36,6 +40,11 @@ export interface HookPayload {
   until?: WallTime;
 }
 
+/** The payload for an event of a schedule. */
+export interface SchedulePayload extends HookPayload {
+  schedule: string;
+}
+
 /** Default for how late a start must be to count as late, ms. */
 export const LATE_AFTER = 60_000;
 
@@ -43,11 +52,11 @@ export const LATE_AFTER = 60_000;
  * Builds the payloads of the hooks to call for an event, in order; empty for most events.
  * @param lateAfter  ms
  */
-export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: Millis): HookPayload[] {
+export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: Millis): SchedulePayload[] {
   if (event.kind === "started") {
     const { scheduled, late, run, attempt } = event;
     const started = { ...buildCommonFields(event, host, scheduled), run, attempt, late };
-    const buildPayload = (name: HookName): HookPayload => ({ ...started, event: name });
+    const buildPayload = (name: HookName): SchedulePayload => ({ ...started, event: name });
     return late >= lateAfter ? [buildPayload("start"), buildPayload("late")] : [buildPayload("start")];
   }
   if (event.kind === "overrun") {
@@ -99,4 +108,12 @@ const PATHS: Readonly<Record<HookName, string>> = {
 /** Replaces `{event}` in a URL by the path of the event, in the format of healthchecks.io. */
 export function insertEventPath(text: string, event: HookName): string {
   return text.replaceAll("{event}", PATHS[event]);
+}
+
+/** Adds the path of the event to the URL of a check: of a failure, its exit code if there is one. */
+export function addEventPath(check: URL, { event, code = 0 }: HookPayload): URL {
+  const url = new URL(check);
+  const path = PATHS[event];
+  url.pathname = url.pathname.replace(/\/$/, "") + (path === "/fail" && code > 0 ? `/${code}` : path);
+  return url;
 }

@@ -14,7 +14,7 @@ import type { HookResult } from "../metrics/metrics.ts";
 import { createRateLimitedLog, type WarningLog } from "../rate-limited-log.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import { callHook, formatHook, type HookPorts } from "./call-hook.ts";
-import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
+import { buildHookPayloads, LATE_AFTER, type SchedulePayload } from "./hook-payload.ts";
 
 /** Limits of each queue: jobs that run at once, and waiting jobs, in one lane and in all lanes. */
 const MOST_RUNNING = 8;
@@ -155,7 +155,7 @@ export class Hooks {
     }
   }
 
-  #refuse({ schedule, event }: HookPayload): void {
+  #refuse({ schedule, event }: SchedulePayload): void {
     if (this.#permission === "none") return; // in a test
     this.#options.onResult?.("refused");
     this.#warn("a hook was not called: it is a command, and this worker runs no commands of schedules", {
@@ -164,7 +164,7 @@ export class Hooks {
     });
   }
 
-  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload, trace: TraceContext): void {
+  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: SchedulePayload, trace: TraceContext): void {
     if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload, trace))) return;
     this.#options.onResult?.("dropped");
     this.#warn("a hook was skipped: too many are waiting", {
@@ -173,7 +173,7 @@ export class Hooks {
     });
   }
 
-  async #call(hook: Hook, payload: HookPayload, trace: TraceContext): Promise<void> {
+  async #call(hook: Hook, payload: SchedulePayload, trace: TraceContext): Promise<void> {
     const limits = {
       within: this.#options.within ?? DEFAULT_ATTEMPT_TIMEOUT_MS,
       signal: this.#stop.signal,

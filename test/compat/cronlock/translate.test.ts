@@ -43,6 +43,23 @@ function read(env: Record<string, string>, { asRun = translateCronlock, files = 
   };
 }
 
+test("what signalbox run has besides", () => {
+  const env = parseEnv(
+    "RETRIES=3 RETRY_WAIT=60 JITTER=90 QUIET_SUCCESS=yes PING=https://hc-ping.com/u ON_FAILURE=mailto:ops ON_SUCCESS=true",
+  );
+  const { options, command } = translateCronlock(WORDS, createToolContext(env));
+  expect(parseCall(runCommand, [...options, "--", ...command]).flags).toMatchObject({
+    retries: 3,
+    "retry-wait": 60_000,
+    jitter: 90_000,
+    "quiet-success": true,
+    ping: "https://hc-ping.com/u",
+    "on-failure": "mailto:ops",
+    "on-success": "true",
+  });
+  expect(() => read(parseEnv("RETRIES=often"))).toThrow("--retries must be a whole number");
+});
+
 test("defaults", () => {
   expect(read({})).toMatchObject({ asked: STANDARD, env: undefined, notes: [] });
   expect(translateCronlock(WORDS, createToolContext()).options).toEqual([

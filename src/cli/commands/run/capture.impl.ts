@@ -1,7 +1,8 @@
 import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/wait.ts";
 import type { OutputCopies } from "../../../core/process/guarded-command/command.ts";
+import { ENDING_SIGNALS } from "../../../core/run/command-supervisor.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
-import { OutputKeeper, type OutputStorage } from "../../../site/output/output-keeper.ts";
+import { OutputKeeper, type OutputStorage, OutputTail } from "../../../site/output/output-keeper.ts";
 import { OutputServer } from "../../../site/output/output-server.ts";
 import type { Call, CommandIo } from "../../frame/command.ts";
 import type { CommandConnection } from "../../frame/connect.ts";
@@ -17,10 +18,9 @@ const SERVE_AFTER = 1_000;
 /** How long to wait at the end for a slow disk, and for viewers to get the rest, ms. */
 const LAST_WRITES = 2_000;
 const LAST_VIEWERS = 3_000;
-const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 /**
- * Creates what keeps the output of a run.
+ * Creates what keeps the output of a run. Without `--capture`, that is only its end, for hooks.
  * @returns undefined if there is no directory for it; the run does without
  * @throws UsageError
  */
@@ -31,6 +31,7 @@ export function createCapture(
 ): RunCapture | undefined {
   const { settings, log } = connection;
   const { capture } = call.flags;
+  if (capture === undefined) return new RunCapture(connection, io, undefined);
   const size = typeof capture === "number" ? capture : settings.outputSize || DEFAULT_CAPTURE_BYTES;
   const storage = buildOutputStorage(call, { ...settings, outputSize: size }, io.env);
   if (storage !== undefined) return new RunCapture(connection, io, storage);
@@ -39,20 +40,23 @@ export function createCapture(
 }
 
 /** Keeps the output of one run, and shows it to viewers. Nothing here can make the run fail or wait for long. */
-class RunCapture implements OutputCopies {
+export class RunCapture implements OutputCopies {
   readonly #connection: CommandConnection;
   readonly #io: CommandIo;
-  readonly #storage: OutputStorage;
-  readonly #passed = Promise.withResolvers<void>();
+  readonly #storage: OutputStorage | undefined;
+  readonly #tail = new OutputTail();
+  /** The copies of each attempt. */
+  readonly #finishers: (() => void)[] = [];
   readonly #over = new AbortController();
-  #isOpen = false;
-  #finish = () => {};
+  #passed = Promise.withResolvers<void>();
+  /** Number of attempts whose output has not passed. */
+  #unpassed = 0;
   #run = "";
   #isRunning = true;
   #keeper: OutputKeeper | undefined;
   #server: OutputServer | undefined;
 
-  constructor(connection: CommandConnection, io: CommandIo, storage: OutputStorage) {
+  constructor(connection: CommandConnection, io: CommandIo, storage: OutputStorage | undefined) {
     this.#connection = connection;
     this.#io = io;
     this.#storage = storage;
@@ -62,30 +66,39 @@ class RunCapture implements OutputCopies {
   connect(ports: RunPorts, request: RunRequest): void {
     const { onAttempt, onGrant } = ports;
     request.command.copies = this;
+    const storage = this.#storage;
+    if (storage === undefined) return;
     ports.onAttempt = (attempt) => {
       this.#run = attempt.run;
       return onAttempt?.(attempt);
     };
     ports.onGrant = () => {
-      void this.#serve();
+      void this.#serve(storage.directory);
       onGrant?.();
     };
-    ports.collectTail = () => this.#collectTail();
+    ports.collectTail = () => this.collectTail();
   }
 
   onOpen(finish: () => void): void {
-    this.#isOpen = true;
-    this.#finish = finish;
+    if (this.#unpassed === 0) this.#passed = Promise.withResolvers();
+    this.#unpassed += 1;
+    this.#finishers.push(finish);
   }
 
   onCopy(chunk: Buffer, descriptor: 1 | 2, lost: number): void {
-    this.#keeper ??= this.#createKeeper();
+    if (this.#storage === undefined) return this.#tail.take(chunk);
+    this.#keeper ??= this.#createKeeper(this.#storage);
     if (lost > 0) this.#keeper.addLost(lost);
     this.#keeper.take(chunk, descriptor);
   }
 
   onEnd(): void {
-    this.#passed.resolve();
+    this.#unpassed -= 1;
+    if (this.#unpassed === 0) this.#passed.resolve();
+  }
+
+  #finish(): void {
+    for (const finish of this.#finishers.splice(0)) finish();
   }
 
   /**
@@ -99,7 +112,7 @@ class RunCapture implements OutputCopies {
       if (ENDING_SIGNALS.includes(name)) stopped.resolve();
     });
     this.#finish();
-    if (this.#isOpen) await Promise.race([this.#passed.promise, stopped.promise]);
+    if (this.#unpassed > 0) await Promise.race([this.#passed.promise, stopped.promise]);
     const kept = this.#keeper?.close().catch(() => {}) ?? Promise.resolve();
     await waitAtMost(clock, LAST_WRITES, Promise.race([kept, stopped.promise]));
     this.#isRunning = false;
@@ -112,13 +125,14 @@ class RunCapture implements OutputCopies {
     while (this.#server?.isNeeded) await this.#connection.clock.sleep(50, this.#over.signal);
   }
 
-  async #collectTail(): Promise<string | undefined> {
+  /** Returns the end of the output so far. */
+  async collectTail(): Promise<string | undefined> {
     this.#finish();
-    await waitAtMost(this.#connection.clock, LAST_OUTPUT, this.#passed.promise);
-    return this.#keeper?.renderTail();
+    if (this.#unpassed > 0) await waitAtMost(this.#connection.clock, LAST_OUTPUT, this.#passed.promise);
+    return this.#storage === undefined ? this.#tail.render() : this.#keeper?.renderTail();
   }
 
-  async #serve(): Promise<void> {
+  async #serve(directory: string): Promise<void> {
     const { clock, facts } = this.#connection;
     const { signal } = this.#over;
     await clock.sleep(SERVE_AFTER, signal).catch(() => {});
@@ -127,15 +141,15 @@ class RunCapture implements OutputCopies {
     this.#server = new OutputServer(this.#connection, {
       host: facts.fqdn,
       run,
-      directory: this.#storage.directory,
+      directory,
       isRunning: (one) => one === run && this.#isRunning,
     });
     await this.#server.run(signal);
   }
 
-  #createKeeper(): OutputKeeper {
+  #createKeeper(storage: OutputStorage): OutputKeeper {
     const { clock, log } = this.#connection;
     const onFault = (error: Error) => log.warn("output is not kept", { error: error.message });
-    return new OutputKeeper(clock, { ...this.#storage, run: this.#run, onFault });
+    return new OutputKeeper(clock, { ...storage, run: this.#run, onFault });
   }
 }

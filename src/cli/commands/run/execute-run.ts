@@ -28,10 +28,17 @@ import {
   type RunRequest,
 } from "../../../core/run/request.ts";
 import { buildRunSpan, type RunResult, run } from "../../../core/run/run.ts";
-import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "../../frame/call-note.ts";
+import {
+  CALL_VARIABLE,
+  EXTENDING_FLAGS,
+  FALLBACK_VARIABLE,
+  findLaunchedRun,
+  parseCallNote,
+} from "../../frame/call-note.ts";
 import type { Call, CommandIo } from "../../frame/command.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
+import type { RunCapture } from "./capture.impl.ts";
 import type { RunFlags } from "./run.ts";
 import { RunArchive } from "./run-archive.ts";
 
@@ -55,10 +62,16 @@ export interface RunInvocation extends FrontEndOptions {
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
-  return await withOpenRun(invocation, io, async (ports, request) => {
+  return await withOpenRun(invocation, io, async (ports, request, opened) => {
     try {
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));
       if (early !== undefined) return early;
+      const { call } = invocation;
+      if (EXTENDING_FLAGS.some((flag) => call.flags[flag] !== undefined)) {
+        const { executeExtendedRun } = await import("./extended-run.impl.ts");
+        const start = () => runTraced(ports, request, io);
+        return await executeExtendedRun({ call, ports, request, io, start, ...opened });
+      }
       const running = runTraced(ports, request, io);
       // After the guardian starts, and while etcd answers: reading the kernel's files takes half a millisecond.
       setImmediate(() => ports.describeHost?.(ports.clock.getWallTime()));
@@ -105,7 +118,7 @@ function toNotStarted(cause: StoreError, { locks, identity }: RunRequest): Signa
 export async function withOpenRun<T>(
   { call, overrides, onGrant, startsAgent = false, ...supply }: RunInvocation,
   io: CommandIo,
-  work: (ports: RunPorts, request: RunRequest) => Promise<T>,
+  work: (ports: RunPorts, request: RunRequest, opened: OpenedRun) => Promise<T>,
 ): Promise<T> {
   const launched = findLaunchedRun(io);
   const connection = await (launched?.openConnection(call, supply) ??
@@ -120,7 +133,7 @@ export async function withOpenRun<T>(
   const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
   // `import` here and below, since few runs need it.
   const capture =
-    call.flags.capture === undefined
+    call.flags.capture === undefined && !needsTail(call.flags)
       ? undefined
       : (await import("./capture.impl.ts")).createCapture(call, io, connection);
   capture?.connect(ports, request);
@@ -137,7 +150,7 @@ export async function withOpenRun<T>(
       await startAgent(call, io.env, connection);
     });
   try {
-    return await work(ports, request);
+    return await work(ports, request, { connection, capture });
   } finally {
     await capture?.close();
     await archiveRuns(connection, ended);
@@ -145,6 +158,17 @@ export async function withOpenRun<T>(
     log.close?.();
     store.close();
   }
+}
+
+/** What a run has opened besides its ports. */
+export interface OpenedRun {
+  connection: CommandConnection;
+  capture: RunCapture | undefined;
+}
+
+/** Whether hooks get the end of the output while it passes to the caller. */
+function needsTail({ ping, "on-failure": failure, "on-success": success, ...flags }: RunFlags): boolean {
+  return (ping ?? failure ?? success) !== undefined && flags["quiet-success"] !== true;
 }
 
 /** A run as the history of a lock has it. */
@@ -236,6 +260,10 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
   }
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
+  if (call.flags["retry-wait"] !== undefined && call.flags.retries === undefined)
+    throw new UsageError(
+      "--retry-wait has an effect only with --retries; add --retries, or leave --retry-wait out",
+    );
   if (call.flags.json && !call.flags["dry-run"])
     throw new UsageError("--json has an effect only with --dry-run; add --dry-run, or leave --json out");
   const { wait } = call.flags;

@@ -1,5 +1,6 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { formatSize, parseSize } from "../../../core/base/size.ts";
+import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
 import {
   CONNECTION_SETTINGS,
@@ -8,6 +9,7 @@ import {
   type FlagsOf,
   LOGGING_SETTINGS,
 } from "../../frame/command.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 /** The smallest size of kept output, bytes. */
 const MIN_CAPTURE_BYTES = 16 * 1024;
@@ -18,6 +20,12 @@ function parseCaptureSize(text: string, flag: string): number {
   if ("fault" in parsed) throw new UsageError(`${flag}: ${parsed.fault}`);
   if (parsed.value >= MIN_CAPTURE_BYTES) return parsed.value;
   throw new UsageError(`${flag} must be at least ${formatSize(MIN_CAPTURE_BYTES)}; got "${text}"`);
+}
+
+/** @throws UsageError */
+function parsePingUrl(text: string, flag: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new UsageError(`${flag} must be an address such as https://hc-ping.com/UUID; got ${quoteText(text)}`);
 }
 
 const RUN_FLAGS = declareFlags({
@@ -51,6 +59,23 @@ const RUN_FLAGS = declareFlags({
     help: "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
   },
   "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
+  "--retries NUMBER": {
+    parse: createCountParser(0, 100),
+    help: "how often to retry a command that failed or took longer than --timeout; the claim is held meanwhile",
+  },
+  "--retry-wait DURATION":
+    "delay before the first retry, doubled for each further one, up to an hour (default: 30s)",
+  "--jitter DURATION":
+    "wait before the claim, up to this long; always the same time for the same locks, on every host",
+  "--quiet-success":
+    "print the output only if the command fails, when it has ended; the command sees a file, no terminal",
+  "--ping URL": {
+    parse: parsePingUrl,
+    help: "tell a check of healthchecks.io, or what is compatible, about start, success and failure; the command sees pipes, no terminal",
+  },
+  "--on-failure ADDRESS|LINE":
+    "when a run that had the claim has failed: call this address, or run this line",
+  "--on-success ADDRESS|LINE": "the same when it has succeeded",
   "--dry-run": "print the claim and what blocks it, and change nothing",
   "--json": "with --dry-run: as JSON",
 });
@@ -106,6 +131,14 @@ export const runCommand = declareCommand({
       "only on hosts of a group; exit with 0 if the lock is held",
     "signalbox run --capture --lock invoices -- ./invoices.sh":
       "and keep its output: signalbox logs invoices",
+    "signalbox run --retries 3 --retry-wait 1m --lock invoices -- ./invoices.sh":
+      "again after 1, 2 and 4 minutes if it fails; nobody else gets the lock meanwhile",
+    "signalbox run --quiet-success --jitter 5m --lock sync -- ./sync.sh":
+      "at another moment than the other locks, and mail from cron only if it fails",
+    "signalbox run --ping https://hc-ping.com/UUID --lock backup -- ./backup.sh":
+      "a check shows when it starts, ends and fails",
+    "signalbox run --on-failure mailto:ops@example.com --lock backup -- ./backup.sh":
+      "or slack+https://…, ntfy+https://…, a command",
     "signalbox run --agent start --lock invoices -- ./invoices.sh":
       "start an agent, which makes the next runs faster",
     "signalbox run --lease db=2:10 --dry-run -- ./report.sh": "what blocks it now?",

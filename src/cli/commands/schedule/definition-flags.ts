@@ -12,7 +12,6 @@ import {
   CATCHUPS,
   CHAIN_CONDITIONS,
   EVERY_HOST,
-  HOOK_ADDRESS_FORM,
   type Hook,
   isSecretName,
   isUserName,
@@ -20,15 +19,13 @@ import {
   MOST_KEPT,
   OVERLAPS,
   PLACES,
-  parseHookAddress,
   REMOVAL_CONDITIONS,
-  resemblesHookAddress,
 } from "../../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
+import { parseCommandWords, parseHook } from "./parse-hook.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {
@@ -83,31 +80,6 @@ function parseExpect(text: string): string {
 function parseTag(text: string): string {
   if (/^[^\s,]{1,100}$/.test(text)) return text;
   throw new UsageError(`--tag must be a word without spaces and commas; got ${quoteText(text)}`);
-}
-
-/** Parses a hook. @param what  the name of the flag or argument, for the message. @throws UsageError */
-export function parseHook(text: string, what: string): Hook {
-  if (!resemblesHookAddress(text)) return parseCommandWords(text, what);
-  if (parseHookAddress(text) !== undefined) return text;
-  throw new UsageError(`${what} must be a command line, or ${HOOK_ADDRESS_FORM}; got ${quoteText(text)}`);
-}
-
-/**
- * Splits a line into the words of one command, without a shell. Quotes and backslashes mean what they mean in a shell.
- * @throws UsageError if the line needs a shell
- */
-export function parseCommandWords(line: string, what: string): readonly string[] {
-  const read = parseShellCommands(line, new Map());
-  if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
-  const [only, ...more] = read.value;
-  if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
-  const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
-  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(unquoted);
-  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN_VALUE)))
-    throw new UsageError(
-      `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
-    );
-  return only.words;
 }
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */

@@ -30,6 +30,8 @@ export interface CommandSpec {
   isForeground?: boolean;
   /** Default: the standard streams of this process. */
   streams?: Streams;
+  /** Descriptors that replace the standard output and error of this process. Not for a launched call. */
+  outputs?: readonly [stdout: number, stderr: number];
   /** Only for the standard streams of this process. */
   copies?: OutputCopies;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type IOType, spawn } from "node:child_process";
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { Duplex, type Readable } from "node:stream";
@@ -167,8 +167,8 @@ export class GuardianProcess implements Guardian {
  */
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const isPiped = spec.streams !== undefined;
-  const own = isPiped ? "ignore" : "inherit";
-  const { inherited = parseInherited(), isForeground = false, user } = spec;
+  const own: IOType = isPiped ? "ignore" : "inherit";
+  const { inherited = parseInherited(), isForeground = false, outputs = [own, own], user } = spec;
   try {
     const { limits } = parseInherited(process.env[INHERITED_VARIABLE]);
     const words = [
@@ -185,8 +185,8 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
       env: spec.env,
       stdio: [
         own,
-        own,
-        isPiped ? "pipe" : own,
+        outputs[0],
+        isPiped ? "pipe" : outputs[1],
         "pipe",
         ...(spec.copies === undefined ? [] : COPY_SOCKETS),
         ...inherited.descriptors,

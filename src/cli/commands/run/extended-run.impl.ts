@@ -1,0 +1,82 @@
+import type { Millis } from "../../../core/base/clock.ts";
+import { formatDuration } from "../../../core/base/duration.ts";
+import { UsageError } from "../../../core/base/errors.ts";
+import { type RunInterruptedError, SignalRouter } from "../../../core/run/command-supervisor.ts";
+import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
+import type { RunResult } from "../../../core/run/run.ts";
+import { computeBackoff } from "../../../schedule/backoff.ts";
+import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
+import { computeJitter } from "../../../schedule/hash.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import type { OpenedRun } from "./execute-run.ts";
+import type { RunFlags } from "./run.ts";
+import { RunHooks } from "./run-hooks.ts";
+import { SpooledOutput } from "./spooled-output.ts";
+
+/** A run with options that most runs do not have. */
+export interface ExtendedRun extends OpenedRun {
+  call: Call<RunFlags>;
+  ports: RunPorts;
+  request: RunRequest;
+  io: CommandIo;
+  /** Starts the run itself. */
+  start(): Promise<RunResult>;
+}
+
+/**
+ * Executes a run with `--retries`, `--jitter`, `--quiet-success`, `--ping` or hooks. What comes after the command is done when
+ * its claim is free.
+ * @throws as `run`; UsageError
+ */
+export async function executeExtendedRun(extended: ExtendedRun): Promise<RunResult> {
+  const { call, ports, request, io, connection, capture, start } = extended;
+  const { flags } = call;
+  if (flags["quiet-success"] && flags.foreground)
+    throw new UsageError("--quiet-success and --foreground exclude each other: the output goes to a file");
+  if (flags.retries !== undefined) request.retryWaits = planRetryWaits(flags, ports);
+  const hooks = RunHooks.create(extended);
+  const output = flags["quiet-success"] ? SpooledOutput.open(io, connection.log) : undefined;
+  if (output !== undefined) request.command.outputs = output.descriptors;
+  try {
+    const interrupted = flags.jitter === undefined ? undefined : await waitJitter(extended, flags.jitter);
+    if (interrupted !== undefined) return interrupted;
+    const running = start();
+    const result = await running.catch(() => undefined);
+    const isSuccess = result?.kind === "ended" && result.code === 0;
+    const tail = capture === undefined ? output?.readTail() : await capture.collectTail();
+    if (!isSuccess) output?.print();
+    await hooks?.close(running, tail);
+    return await running;
+  } finally {
+    output?.close();
+  }
+}
+
+/** Waits before anything is claimed. @returns the result of the run if a signal ends it */
+async function waitJitter({ ports, request }: ExtendedRun, most: Millis): Promise<RunResult | undefined> {
+  const wait = computeJitter(buildJitterKey(request), most);
+  const signals = new SignalRouter(ports, request.logReopens ? ["SIGUSR2"] : []);
+  ports.log.info("waiting", { why: `--jitter: ${formatDuration(wait)}` });
+  try {
+    await ports.clock.sleep(wait, signals.signal);
+    return undefined;
+  } catch (error) {
+    return { kind: "interrupted", code: (error as RunInterruptedError).exitCode };
+  } finally {
+    signals.close();
+  }
+}
+
+/** Plans the waits before the retries, as those of schedules. */
+function planRetryWaits(flags: RunFlags, { random }: RunPorts): Millis[] {
+  const { retries = 0, "retry-wait": backoff = SCHEDULE_DEFAULTS.backoff } = flags;
+  return Array.from({ length: retries }, (_, failures) =>
+    computeBackoff(backoff, failures, random.generateFraction()),
+  );
+}
+
+/** Runs for the same locks wait equally long on all hosts, so that the lock still lets only one of them run. */
+function buildJitterKey({ locks, leases, identity }: RunRequest): string {
+  if (locks.length > 0) return locks.join(",");
+  return [identity.command, ...leases.map(({ resource }) => resource)].join(",");
+}
