@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ConfigError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import type { Env } from "../config/files.ts";
 import type { CommandUser } from "./guarded-command/command.ts";
 
 /** An account of this host. */
@@ -10,6 +9,8 @@ export interface UserAccount extends CommandUser {
   name: string;
   home: string;
 }
+
+type ProgramEnv = Readonly<Record<string, string | undefined>>;
 
 const runProgram = promisify(execFile);
 /** A directory service may not answer, ms. */
@@ -27,7 +28,11 @@ export function canBecomeUsers(): boolean {
  * @param name  as `isUserName` in the room schedule accepts it: neither a number nor an option
  * @throws ConfigError if this host has no such account
  */
-export async function readUserAccount(name: string, env: Env, signal: AbortSignal): Promise<UserAccount> {
+export async function readUserAccount(
+  name: string,
+  env: ProgramEnv,
+  signal: AbortSignal,
+): Promise<UserAccount> {
   const read = async (program: string, ...args: string[]) => {
     const options = { env, signal, timeout: ANSWER_TIMEOUT_MS, encoding: "utf8" } as const;
     return (await runProgram(program, args, options)).stdout.trim();

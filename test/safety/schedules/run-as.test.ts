@@ -32,7 +32,10 @@ const createWorkerFile = (content: object) => cluster.createPath(JSON.stringify(
 describe.runIf(isRoot)("a schedule with a user", () => {
   test("is run by a worker that may become this user, and waits without one", async ({ namespace }) => {
     const script = 'id -un; case $PASSWORD in hunter?) echo value; esac; echo "$PASSWORD"';
-    await namespace.expectDone("schedule add a @manual --run-as daemon --secret PASSWORD=db -- sh -c", script);
+    await namespace.expectDone(
+      "schedule add a @manual --run-as daemon --secret PASSWORD=db -- sh -c",
+      script,
+    );
     await namespace.expectDone("schedule trigger a");
     const other = namespace.start("worker");
     await other.waitForOutput(WORKER_JOINED);
