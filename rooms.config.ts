@@ -87,6 +87,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "commands under guardians, and what is left of them": [
         "process/guarded-command/cgroup.ts",
         "process/guarded-command/command.ts",
+        "process/guarded-command/container.ts",
         "process/guarded-command/orphans.ts",
         "process/host.ts",
       ],

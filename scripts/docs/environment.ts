@@ -23,6 +23,7 @@ export const VARIABLES: readonly EnvironmentRow[] = [
 
 /** Variables that run sets for its command. */
 export const GIVEN: readonly EnvironmentRow[] = [
+  ["SIGNALBOX_CGROUP", "the path of its cgroup, if it has one: containers there end with the run"],
   ["SIGNALBOX_TOKEN", "the fencing token, which grows from one holder to the next"],
   ["SIGNALBOX_LOCK_KEY", "the key in etcd whose create_revision is the token"],
   ["SIGNALBOX_RUN", "id of the run"],

@@ -225,10 +225,14 @@ export class ConsoleApp {
     return Math.floor(this.getWallTime() / step) * step;
   }
 
-  /** Whether a frame would be that of the last refresh: nobody types, all is well, and no displayed age has grown. */
+  /**
+   * Whether a frame would be that of the last refresh: nobody types, all is well, and no displayed age has grown. The first
+   * read shows its own progress.
+   */
   get isStill(): boolean {
     const { toast, watched } = this.state;
-    const isAtRest = this.ports.getIsQuiet() && isLive(this.liveView.connection);
+    const { connection, progress } = this.liveView;
+    const isAtRest = this.ports.getIsQuiet() && (isLive(connection) || progress !== undefined);
     const isIdle = this.overlays.top === undefined && this.jobs.running.length === 0;
     return isAtRest && isIdle && !toast && watched.length === 0 && this.#refreshedFor === this.getShownTime();
   }

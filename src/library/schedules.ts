@@ -468,6 +468,7 @@ const FIELDS = {
       "runAs",
       "secrets",
       "secretFiles",
+      "container",
       "hooks",
       "note",
       "after",

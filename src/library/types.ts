@@ -106,6 +106,8 @@ export interface ScheduleFields {
   secrets?: Readonly<Record<string, string>>;
   /** The same with files: the variables get their paths. */
   secretFiles?: Readonly<Record<string, string>>;
+  /** The command runs a container, which ends with it. If no process of it is in the command's cgroup: a warning, or its end. */
+  container?: "warn" | "end";
   /** An address, or a command as argv, for each event. Whoever runs the task calls it; commands only if it may: `hookCommands`. */
   hooks?: Readonly<Partial<Record<HookName, string | readonly string[]>>>;
   /** A text about the schedule, for its readers. */

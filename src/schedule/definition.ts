@@ -6,6 +6,7 @@ import { isCount, isJsonObject } from "../core/base/parse-json.ts";
 import { applySchema, refuseFault } from "../core/base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../core/base/text.ts";
 import { findConditionFault } from "../core/fleet/conditions.ts";
+import { CONTAINER_RULES, findContainerFault } from "../core/process/guarded-command/container.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/offsets.ts";
 import {
@@ -115,6 +116,8 @@ const DEFINITION = v.object({
   secrets: createSecretsField("secrets"),
   /** Variables that name files, each with the value of a secret. */
   secretFiles: createSecretsField("secretFiles"),
+  /** The command runs a container, which ends with it. If no process of it is in the command's cgroup: a warning, or its end. */
+  container: createChoiceField("container", CONTAINER_RULES),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
   after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXT_LIST)),
   /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
@@ -266,9 +269,12 @@ export function locateDefinitionFault(
 
 /** The fields are about a command of the schedule's own: a handler has what its worker's file says. */
 function findCommandFault(definition: Definition): { what: string; path: readonly string[] } | undefined {
-  const fields = ["folder", "input", "runAs", "secrets", "secretFiles"] as const;
+  const { container, command } = definition;
+  const fault = container && command && findContainerFault(command);
+  if (fault !== undefined) return { what: `container: ${fault}`, path: ["container"] };
+  const fields = ["folder", "input", "container", "runAs", "secrets", "secretFiles"] as const;
   const field = fields.find((name) => definition[name] !== undefined);
-  if (field === undefined || definition.command !== undefined) return undefined;
+  if (field === undefined || command !== undefined) return undefined;
   return { what: `${field} is about the command of a schedule, and this one has none`, path: [field] };
 }
 

@@ -181,16 +181,7 @@ export function findDrainProblems({ drains }: Snapshot, wall: WallTime): Problem
  */
 function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   if (snapshot.hosts.size === 0) return [];
-  const silent = new Map<string, number>();
-  for (const { entries } of snapshot.queues.values())
-    for (const { ticket } of entries) {
-      if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
-      const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
-      // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
-      if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
-        silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
-    }
-  return [...silent].map(([host, tickets]) =>
+  return [...countSilentTickets(snapshot, wall)].map(([host, tickets]) =>
     createWarning(
       "host",
       `host ${host}`,
@@ -199,6 +190,35 @@ function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
       { host },
     ),
   );
+}
+
+/** The last counts: valid from a time until another ticket is old enough, ms since the epoch. */
+const silentTickets = new WeakMap<
+  Snapshot["queues"],
+  { hosts: Snapshot["hosts"]; from: WallTime; until: WallTime; counts: ReadonlyMap<string, number> }
+>();
+
+/** Counts the tickets of each host that has no recent host record. */
+function countSilentTickets({ queues, hosts }: Snapshot, wall: WallTime): ReadonlyMap<string, number> {
+  const known = silentTickets.get(queues);
+  if (known?.hosts === hosts && wall >= known.from && wall < known.until) return known.counts;
+  const counts = new Map<string, number>();
+  let until = Number.POSITIVE_INFINITY;
+  for (const { entries } of queues.values())
+    for (const { ticket } of entries) {
+      if (ticket === undefined) continue;
+      const due = ticket.enqueuedAt + THRESHOLDS.word;
+      if (due > wall) {
+        until = Math.min(until, due);
+        continue;
+      }
+      const seen = hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
+      // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
+      if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
+        counts.set(ticket.host, (counts.get(ticket.host) ?? 0) + 1);
+    }
+  silentTickets.set(queues, { hosts, from: wall, until, counts });
+  return counts;
 }
 
 /** Finds possible mistakes in groups, and group hosts that were not seen lately and have no worker. */
@@ -239,24 +259,44 @@ const quietTimes = new WeakMap<NamedQueue, QuietTime>();
 /** How far ahead it is computed that a queue will have no problems, ms. */
 const QUIET_TIME_MS = 10 * 60_000;
 
-/** Finds the problems of all queues. Those that cannot have one yet cost one comparison: there may be ten thousand. */
+/** The queues that are not quiet, for all queues of a snapshot: their histories are `past`, their configuration `config`. */
+const loudQueues = new WeakMap<Snapshot["queues"], QuietTime & { list: readonly NamedQueue[] }>();
+
+function isQuietAt(time: QuietTime, { past, config }: Pick<QuietTime, "past" | "config">, wall: WallTime) {
+  return time.past === past && time.config === config && wall >= time.from && wall < time.until;
+}
+
+/** Finds the problems of all queues. Those that cannot have one yet cost nothing until something changes: there may be ten thousand. */
 function listQueueProblems(inputs: ProblemInputs): Problem[] {
   const { snapshot, wall } = inputs;
-  const found: Problem[] = [];
-  for (const queue of snapshot.queues.values()) {
-    const [past, config] = [snapshot.histories.get(queue.name), snapshot.resources.get(queue.name)];
-    const quiet = quietTimes.get(queue);
-    const isSame = quiet !== undefined && quiet.past === past && quiet.config === config;
-    if (isSame && wall >= quiet.from && wall < quiet.until) continue;
-    // All but a clock that is ahead become problems as time passes, and stay so.
-    const until = wall + QUIET_TIME_MS;
-    const isQuiet =
-      findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
-      queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall);
-    if (isQuiet) quietTimes.set(queue, { from: wall, until, past, config });
-    else found.push(...findQueueProblems(queue, inputs));
+  const { queues, histories: past, resources: config } = snapshot;
+  let loud = loudQueues.get(queues);
+  if (loud === undefined || !isQuietAt(loud, { past, config }, wall)) {
+    loud = { ...listLoudQueues(inputs), past, config };
+    loudQueues.set(queues, loud);
   }
-  return found;
+  return loud.list.flatMap((queue) => findQueueProblems(queue, inputs));
+}
+
+function listLoudQueues({ snapshot, wall }: ProblemInputs) {
+  const list: NamedQueue[] = [];
+  let [from, end] = [wall, wall + QUIET_TIME_MS];
+  for (const queue of snapshot.queues.values()) {
+    const about = { past: snapshot.histories.get(queue.name), config: snapshot.resources.get(queue.name) };
+    let quiet = quietTimes.get(queue);
+    if (quiet === undefined || !isQuietAt(quiet, about, wall)) {
+      // All but a clock that is ahead become problems as time passes, and stay so.
+      const until = wall + QUIET_TIME_MS;
+      const isQuiet =
+        findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
+        queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall);
+      quiet = isQuiet ? { from: wall, until, ...about } : undefined;
+      if (quiet === undefined) list.push(queue);
+      else quietTimes.set(queue, quiet);
+    }
+    if (quiet !== undefined) [from, end] = [Math.max(from, quiet.from), Math.min(end, quiet.until)];
+  }
+  return { list, from, until: end };
 }
 
 export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Problem[] {

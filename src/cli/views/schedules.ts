@@ -783,6 +783,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: WallTime): Fact[] {
     ["user", definition.runAs],
     ["folder", definition.folder],
     ["input", formatIfKnown(definition.input, JSON.stringify)],
+    ["container", definition.container],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ["secrets", formatSecrets(definition)],

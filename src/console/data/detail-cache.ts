@@ -39,6 +39,8 @@ export class DetailCache {
   #sessions: readonly RunnerKey[] = [];
   #poller: RepeatedRead<SessionLivenessMap> | undefined;
   #liveness: SessionLivenessMap = UNKNOWN_SESSIONS;
+  /** Which of the sessions live, as it was shown last. */
+  #states = "";
   /** The selected schedule and the reader of its outcomes. Reading the outcomes of all schedules would be too much. */
   #schedule: { id: string; past: bigint | undefined; reader?: OutcomeReader } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -84,8 +86,16 @@ export class DetailCache {
               return getIsQuiet() ? QUIET_POLL_PAUSE_MS : POLL_EVERY;
             },
             read: (signal) => this.#readLiveness(wanted, signal),
-            onChange: this.#onChange,
+            onChange: () => this.#handleLiveness(),
           });
+  }
+
+  /** While nobody types, that a session was renewed again is shown when the displayed ages grow. */
+  #handleLiveness(): void {
+    const states = Array.from(this.#getLiveness(), ([id, state]) => `${id} ${state && "alive"}`).join();
+    const isSame = states === this.#states;
+    this.#states = states;
+    if (!isSame || !this.#getIsQuiet()) this.#onChange();
   }
 
   #readLiveness(wanted: readonly RunnerKey[], signal: AbortSignal): Promise<SessionLivenessMap> {

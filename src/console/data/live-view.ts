@@ -289,7 +289,8 @@ export class LiveView implements ShownData {
       this.#clusterHealth = { leader, up, total, version, faults, ms: roundDuration(beat.ms) };
       this.#askedAt = addMs(this.#context.clock.now(), -beat.ms);
     }
-    this.#scheduleUpdate();
+    // A frame of a first read takes time from it, and its next picture shows this too.
+    if (beat.kind === "silence" || this.progress === undefined) this.#scheduleUpdate();
   }
 
   #updateEtcdFaults(reading: NonNullable<EtcdHealth["reading"]>): void {
@@ -319,7 +320,9 @@ export class LiveView implements ShownData {
     this.#timer = undefined;
     const before = this.#snapshot;
     this.catchUp();
-    const state = JSON.stringify([this.connection, this.#clusterHealth]);
+    // While nobody types, a round trip that took longer is shown with the next frame.
+    const ms = this.#getIsQuiet() ? undefined : this.#clusterHealth?.ms;
+    const state = JSON.stringify([this.connection, { ...this.#clusterHealth, ms }]);
     if (before === this.#snapshot && state === this.#published) return;
     this.#published = state;
     this.#onChange();

@@ -123,10 +123,11 @@ export class SharedValues {
     const shared: QueueEntry = {
       key,
       ticket,
-      createRevision,
+      // The other one is kept beside the key.
+      createRevision: createRevision === modRevision ? modRevision : createRevision,
       // The id from the key is a part of its text, with a header of its own.
       run: run === ticket?.run ? ticket.run : run,
-      modRevision: modRevision === createRevision ? createRevision : modRevision,
+      modRevision,
       session: this.#shareSession(entry.session),
     };
     if (entry.vanished !== undefined) shared.vanished = entry.vanished;
@@ -149,13 +150,20 @@ interface QueueId {
 /** Changes of a queue, in order: an entry that was put, or the key of one that was deleted. */
 type EntryChanges = (QueueEntry | string)[];
 
+interface QueueChanges {
+  at: QueueId;
+  list: EntryChanges;
+}
+
 /**
  * Queue entries by queue. `getAll` merges the changes into each changed queue once, for any number of changes since the last call.
  * Nothing but the sorted entries is kept: a map of each queue's keys would need more memory than the entries.
  */
 export class QueueIndex {
   readonly #queues = new CowMap<NamedQueue>();
-  readonly #changes = new Map<string, { at: QueueId; list: EntryChanges }>();
+  readonly #changes = new Map<string, QueueChanges>();
+  /** Those of the last key: in a read, the keys of a queue follow each other. */
+  #latest: QueueChanges | undefined;
   /** The marks of each queue. They become entries when their tickets vanish. */
   readonly #marks = new Map<string, QueueEntry[]>();
 
@@ -179,14 +187,16 @@ export class QueueIndex {
       this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
     this.#changes.clear();
+    this.#latest = undefined;
     return this.#queues.getAll();
   }
 
   #listChanges(at: QueueId): EntryChanges {
+    if (this.#latest?.at.name === at.name && this.#latest.at.kind === at.kind) return this.#latest.list;
     const id = buildQueueId(at.kind, at.name);
-    const changes = this.#changes.get(id) ?? { at, list: [] };
-    this.#changes.set(id, changes);
-    return changes.list;
+    this.#latest = this.#changes.get(id) ?? { at, list: [] };
+    this.#changes.set(id, this.#latest);
+    return this.#latest.list;
   }
 }
 

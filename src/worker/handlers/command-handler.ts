@@ -2,9 +2,11 @@ import { userInfo } from "node:os";
 import { addMs, type Millis, pickEarlier } from "../../core/base/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { pickDefined } from "../../core/base/pick-defined.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
+import { containCommand, describeContainer } from "../../core/process/guarded-command/container.ts";
 import { canBecomeUsers, readUserAccount, type UserAccount } from "../../core/process/user-account.ts";
 import type { SecretSpec } from "../file/secret-schema.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
@@ -76,14 +78,18 @@ export class CommandHandler implements Handler {
   }
 
   async #runGuarded(task: ScheduledTask, output: RecordedOutput, secrets: TaskSecrets): Promise<TaskResult> {
-    const { input = serializeTask(task), env: own } = task.definition;
+    const { input = serializeTask(task), env: own, container: rule } = task.definition;
     const { command, user: name } = this.#options;
     const account =
       name === undefined ? undefined : await readUserAccount(name, this.#ports.env, task.signal);
     const folder = task.definition.folder ?? (account && "~"); // where cron starts it
     const base = account === undefined ? this.#ports.env : buildLoginEnv(account, this.#ports.env);
     const given = { ...base, ...this.#options.env, ...own };
-    const [file = "", ...args] = buildArgv(command, folder, given.HOME);
+    const container = describeContainer(command, rule, (text) =>
+      this.#ports.log.warn(text, { schedule: task.id, run: task.run }),
+    );
+    const words = rule === undefined ? command : containCommand(command);
+    const [file = "", ...args] = buildArgv(words, folder, given.HOME);
     const user = account && canBecomeUsers() ? account : undefined;
     const silent = Promise.withResolvers<void>();
     const streams = {
@@ -98,7 +104,7 @@ export class CommandHandler implements Handler {
     try {
       const files = await raceAbort(opening, task.signal); // the disk may not answer
       const taskEnv = { ...secrets.variables, ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-      const spec = { file, args, env, streams, ...(user && { user }) };
+      const spec = { file, args, env, streams, ...pickDefined({ container, user }) };
       ended = await runGuarded(this.#ports, task, spec, taskEnv, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());

@@ -116,7 +116,7 @@ export async function completeTask(
         await removeMark(ports, claimed, seen.due, until);
       return { kind: "preempted" };
     }
-    mayRemove = false; // its definition may have changed
+    mayRemove &&= seen.dueMod !== due.mod; // otherwise its definition has changed
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
     else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
   }

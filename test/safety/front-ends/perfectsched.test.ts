@@ -344,7 +344,7 @@ describe.concurrent("import perfectsched", () => {
     await namespace.expectDone("schedule add own t @daily");
     expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await importText(namespace, buildCsv(A), "--yes", "--prune", "--json")).toExit(0, {
-      stdout: '"outcome":"done","changes":[{"id":"b","kind":"deleted"',
+      stdout: /"outcome":"done",.*"changes":\[\{"id":"b","kind":"deleted"\}\]/,
     });
     expect((await readSchedule(namespace, "own")).definition).toBeDefined();
     expect(await importText(namespace, buildCsv("own,1,1,@daily,0,{},UTC"), "--yes")).toExit(78, {

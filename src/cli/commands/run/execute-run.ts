@@ -17,6 +17,13 @@ import { parseLeases } from "../../../core/fleet/lease-spec.ts";
 import { createMacros, type Macros } from "../../../core/fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../../core/fleet/resources.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../../core/process/guarded-command/command.ts";
+import {
+  type ContainerRule,
+  type ContainerRun,
+  containCommand,
+  describeContainer,
+  findContainerFault,
+} from "../../../core/process/guarded-command/container.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
 import { createSpanSender } from "../../../core/process/span-sender.ts";
 import type { PastRun } from "../../../core/protocol/history.ts";
@@ -127,7 +134,7 @@ export async function withOpenRun<T>(
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
   const owner = launched?.identity ?? { pid: process.pid, user: readUserName() };
-  const host = { fqdn: facts.fqdn, macros, settings, owner };
+  const host = { fqdn: facts.fqdn, macros, settings, owner, log };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   const ended: EndedRun[] = [];
   const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
@@ -242,6 +249,7 @@ interface RunHost {
   settings: Settings;
   /** The process that was started, and its user. */
   owner: { pid: number; user: string };
+  log: RunPorts["log"];
 }
 
 /**
@@ -267,6 +275,7 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
   if (call.flags.json && !call.flags["dry-run"])
     throw new UsageError("--json has an effect only with --dry-run; add --dry-run, or leave --json out");
   const { wait } = call.flags;
+  const container = readContainerRun(call, host.log);
   const caller = readTraceContext(env);
   const removed = caller?.state === undefined ? [...REMOVED_VARIABLES, "TRACESTATE"] : REMOVED_VARIABLES;
   return {
@@ -296,19 +305,35 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
     }),
     ...readLimitOptions(call, settings),
     history: settings.history,
-    killLeftovers: settings.killLeftovers,
+    killLeftovers: settings.killLeftovers || container?.rule !== undefined,
     busyExitCode: settings.busyExitCode,
     caller,
     command: {
-      file,
-      args,
+      ...buildArgv(call.command, container),
       env: scrubEnv(env, removed),
       removed,
       ...(call.flags.foreground === true && { isForeground: true }),
+      ...pickDefined({ container }),
       inherited: parseInherited(env[INHERITED_VARIABLE]),
     },
     logReopens: settings.logFile !== undefined,
   };
+}
+
+/** @throws UsageError if the container cannot end with the command */
+function readContainerRun(
+  { flags: { container }, command }: Call<RunFlags>,
+  log: RunPorts["log"],
+): ContainerRun | undefined {
+  const rule: ContainerRule | undefined = container === true ? "warn" : container;
+  const fault = rule && findContainerFault(command);
+  if (fault !== undefined) throw new UsageError(`--container: ${fault}`);
+  return describeContainer(command, rule, (text) => log.warn(text));
+}
+
+function buildArgv(command: readonly string[], container: ContainerRun | undefined) {
+  const [file = "", ...args] = container?.rule === undefined ? command : containCommand(command);
+  return { file, args };
 }
 
 function listLockNames({ flags }: Call<RunFlags>, file: string): readonly string[] {

@@ -2,6 +2,7 @@ import { UsageError } from "../../../core/base/errors.ts";
 import { formatSize, parseSize } from "../../../core/base/size.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
+import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,
@@ -54,6 +55,10 @@ const RUN_FLAGS = declareFlags({
     "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
   "--foreground":
     "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
+  "--container[=RULE]": {
+    choices: CONTAINER_RULES,
+    help: "end the container of docker run, podman run or nerdctl run with the run; if it is elsewhere: warn, or end the run (default: warn)",
+  },
   "--capture[=SIZE]": {
     parse: parseCaptureSize,
     help: "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
@@ -131,6 +136,8 @@ export const runCommand = declareCommand({
       "only on hosts of a group; exit with 0 if the lock is held",
     "signalbox run --capture --lock invoices -- ./invoices.sh":
       "and keep its output: signalbox logs invoices",
+    "signalbox run --container --lock invoices -- podman run --rm invoices":
+      "a job in a container, which ends with its lock",
     "signalbox run --retries 3 --retry-wait 1m --lock invoices -- ./invoices.sh":
       "again after 1, 2 and 4 minutes if it fails; nobody else gets the lock meanwhile",
     "signalbox run --quiet-success --jitter 5m --lock sync -- ./sync.sh":

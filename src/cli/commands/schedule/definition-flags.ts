@@ -4,6 +4,7 @@ import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
+import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
@@ -123,6 +124,11 @@ export const DEFINITION_FLAGS = declareFlags({
     canClear: true,
     parse: parseSecret,
     help: "a variable with the path of a file that only its user can read, with the value of a secret",
+  },
+  "--container RULE": {
+    canClear: true,
+    choices: CONTAINER_RULES,
+    help: "end the container of docker run, podman run or nerdctl run with the command; if it is elsewhere: warn, or end the command",
   },
   "--after KEY[,KEY…]": {
     names: "schedule",

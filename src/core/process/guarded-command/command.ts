@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { MonotonicTime } from "../../base/clock.ts";
+import type { ContainerRun } from "./container.ts";
 
 /**
  * The command port: runs a command that cannot outlive its deadlines, whatever happens to this process. The real
@@ -28,6 +29,8 @@ export interface CommandSpec {
   inherited?: Inherited;
   /** Runs it in the session and the process group of this process, whose terminal it may use. Not for a launched call. */
   isForeground?: boolean;
+  /** It runs a container. */
+  container?: ContainerRun;
   /** Default: the standard streams of this process. */
   streams?: Streams;
   /** Descriptors that replace the standard output and error of this process. Not for a launched call. */

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import {
+  addMs,
   type BootTime,
   type Clock,
   type MonotonicTime,
@@ -14,6 +15,7 @@ import { findCommandHint } from "../../base/shell.ts";
 import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
+import { type ContainerRun, describeMissingContainer } from "./container.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { killOrphans } from "./orphans.ts";
 import {
@@ -114,6 +116,10 @@ const GUARDIAN_TIMEOUT_MS = 250;
 const ANSWERS_WITHIN = 500;
 /** Interval between pings while the guardian answers but cannot kill a process yet, ms. */
 const ASK_EVERY = 2_000;
+/** Time in which a process of a container must appear, ms. */
+const CONTAINER_START_MS = 10_000;
+/** Time that a command has to end whose container is elsewhere, ms. Its deadlines may be earlier. */
+const ELSEWHERE_TIMEOUT_MS = 10_000;
 
 interface GuardianWatchdogPorts {
   clock: Clock;
@@ -226,6 +232,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   #terminateBy = NEVER;
   #startTimes: ProcessStartTimes = new Map();
   #cgroup = new CommandCgroup("");
+  /** Why this object has terminated the command. */
+  #why: string | undefined;
 
   /** @throws SignalboxError when an argument is invalid or the guardian refuses the command's environment */
   constructor({
@@ -279,7 +287,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   }
 
   async start(env: Record<string, string>) {
-    const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
+    const isContainer = this.#spec.container?.rule === undefined ? 0n : 1n;
+    const order = encodeFrame(GUARDIAN_REQUEST.start, isContainer, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
     this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
@@ -352,13 +361,32 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     if (frame.kind === GUARDIAN_EVENT.started) this.#handleStarted(Number(frame.a));
     if (frame.kind === GUARDIAN_EVENT.failed) this.#started.reject(createExecError(file, Number(frame.a)));
     if (frame.kind === GUARDIAN_EVENT.refused) this.#handleRefusal(frame.a);
-    if (frame.kind === GUARDIAN_EVENT.exited) this.#exited.resolve(parseCommandExit(frame));
+    if (frame.kind === GUARDIAN_EVENT.exited) this.#handleExit(parseCommandExit(frame));
     if (frame.kind === GUARDIAN_EVENT.gone) this.#handleGone();
   }
 
   #handleStarted(pid: number): void {
     this.#hasStarted = true;
     this.#started.resolve(pid);
+    const { container } = this.#spec;
+    if (container !== undefined) void this.#checkContainer(container, pid);
+  }
+
+  /** Says if the container is not where it ends with the command. The signal of `exited` ends the wait. */
+  async #checkContainer({ rule, onMissing }: ContainerRun, client: number): Promise<void> {
+    const over = new AbortController();
+    void this.exited.then(() => over.abort(NO_LONGER_NEEDED));
+    await this.#clock.sleep(CONTAINER_START_MS, over.signal).catch(() => {});
+    if (over.signal.aborted || this.#cgroup.hasContainer(client)) return;
+    const text = describeMissingContainer(CONTAINER_START_MS, rule);
+    onMissing(text);
+    if (rule !== "end") return;
+    this.#why = text;
+    this.terminate(addMs(this.#clock.now(), ELSEWHERE_TIMEOUT_MS));
+  }
+
+  #handleExit(exit: CommandExit): void {
+    this.#exited.resolve({ ...exit, ...(exit.terminated && this.#why !== undefined && { why: this.#why }) });
   }
 
   #handlePlace({ a: inner, block }: Frame): void {
@@ -431,6 +459,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
    * work.
    */
   async #killLeftovers(): Promise<void> {
+    if (this.#spec.container?.rule !== undefined) this.#cgroup.seal();
     const mark = {
       session: this.guardian.pid,
       runId: this.#runId,

@@ -14,18 +14,38 @@
 #include <unistd.h>
 
 #include "deadline.h"
+#include "made-cgroups.h"
 
-#define PREFIX "signalbox-run-"
 #define SPARED "user.signalbox.spared"
+#define CONTAINER "user.signalbox.container"
+#define SEALED "user.signalbox.sealed"
+#define SEALED_FOR 600000000000LL /* a daemon that starts a container so late would make the cgroup again */
 #define RUN_VARIABLE "SIGNALBOX_RUN="
 
 enum { READS_MAX = 32 }; /* of a directory; a home with thousands of other cgroups is examined in parts */
 
 void abandoned_cgroups_make_name(char *name, size_t size) {
-  snprintf(name, size, PREFIX "%d-%llx", getpid(), (unsigned long long)now());
+  snprintf(name, size, RUN_CGROUP_PREFIX "%d-%llx", getpid(), (unsigned long long)now());
 }
 
 int abandoned_cgroups_lock(int killer) { return flock(killer, LOCK_EX | LOCK_NB) == 0; }
+
+void abandoned_cgroups_expect_container(int dir) { fsetxattr(dir, CONTAINER, "1", 1, 0); }
+
+void abandoned_cgroups_seal(int dir) {
+  char expects;
+  const int64_t at = now();
+  int fd = fgetxattr(dir, CONTAINER, &expects, 1) < 0 ? -1 : openat(dir, "cgroup.max.descendants", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (write(fd, "0", 1) < 0) errno = 0;
+  close(fd);
+  fsetxattr(dir, SEALED, &at, sizeof at, XATTR_CREATE);
+}
+
+int abandoned_cgroups_must_stay(int dir) {
+  int64_t at;
+  return fgetxattr(dir, SEALED, &at, sizeof at) == sizeof at && now() - at < SEALED_FOR;
+}
 
 void abandoned_cgroups_spare(int dir) { fsetxattr(dir, SPARED, "1", 1, 0); }
 
@@ -56,10 +76,10 @@ static void describe_kill(const char *name, const char *processes, report_kill_t
   report(text);
 }
 
-/* Kills what is in an abandoned cgroup. Only direct members count: processes in a cgroup below have their own guardian. */
+/* Kills what is in an abandoned cgroup, and in those of its containers. Processes of a nested run have their own guardian. */
 static void kill_members(int dir, int killer, const char *name, report_kill_t *report) {
   char processes[32], spared;
-  if (read_start(dir, "cgroup.procs", processes, sizeof processes) <= 0 || fgetxattr(dir, SPARED, &spared, 1) >= 0) return;
+  if (!made_cgroups_read_processes(dir, processes, sizeof processes) || fgetxattr(dir, SPARED, &spared, 1) >= 0) return;
   if (report) describe_kill(name, processes, report);
   if (write(killer, "1", 1) < 0) errno = 0;
 }
@@ -70,10 +90,13 @@ static void remove_abandoned(int home, const char *name, report_kill_t *report) 
   int killer = openat(home, file, O_WRONLY | O_CLOEXEC); /* fails for another user's */
   int dir = killer < 0 || !abandoned_cgroups_lock(killer) ? -1 : openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {
+    abandoned_cgroups_seal(dir);
     kill_members(dir, killer, name, report);
     abandoned_cgroups_remove(dir, INT_MAX, report); /* those of nested runs */
+    made_cgroups_remove(dir);
+    const int stays = abandoned_cgroups_must_stay(dir);
     close(dir);
-    unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; a later guardian removes it */
+    if (!stays) unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; a later guardian removes it */
   }
   if (killer >= 0) close(killer);
 }
@@ -94,7 +117,7 @@ static void examine(struct part *part, report_kill_t *report) {
     for (long at = 0; at < n && part->count > 0;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
       at += entry->d_reclen;
-      if (strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0) {
+      if (strncmp(entry->d_name, RUN_CGROUP_PREFIX, sizeof RUN_CGROUP_PREFIX - 1) == 0) {
         part->count--;
         remove_abandoned(part->fd, entry->d_name, report);
       }

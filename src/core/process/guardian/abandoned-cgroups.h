@@ -16,6 +16,16 @@ void abandoned_cgroups_make_name(char *name, size_t size);
 /* Takes the lock of a cgroup, given its cgroup.kill. Returns 0 if a guardian lives, or another process cleans up. */
 int abandoned_cgroups_lock(int killer);
 
+/* Says that a daemon may put containers into the cgroup at any time. */
+void abandoned_cgroups_expect_container(int dir);
+
+/*
+ * Lets no new cgroup appear in one that expects containers. A daemon that was asked for one may start it late, when its client
+ * is dead: it fails then. So the cgroup must not be removed for a while either.
+ */
+void abandoned_cgroups_seal(int dir);
+int abandoned_cgroups_must_stay(int dir);
+
 /* Marks a cgroup whose processes were left running on purpose. */
 void abandoned_cgroups_spare(int dir);
 

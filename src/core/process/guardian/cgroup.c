@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "made-cgroups.h"
+
 enum {
   NONE = -1,
   TRIES = 16,
@@ -24,6 +26,7 @@ static int home = NONE;   /* the guardian's own cgroup */
 static int dir = NONE;    /* the command's cgroup */
 static int killer = NONE; /* the command's cgroup.kill */
 static char name[64], path[PATH_MAX];
+static size_t mount_length; /* of the mount point, with which the path begins */
 
 /* Reads the line of /proc/self/cgroup for v2, which begins with "0::". */
 static int read_own_path(char *own, size_t size) {
@@ -65,6 +68,7 @@ static int open_own_cgroup(void) {
   for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
     if (statfs(mounts[i], &fs) < 0 || fs.f_type != CGROUP2) continue;
     if (snprintf(path, sizeof path, "%s%s", mounts[i], own) >= (int)sizeof path) return -1;
+    mount_length = strlen(mounts[i]);
     return shows_own_root(mounts[i]) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   }
   return -1;
@@ -81,10 +85,13 @@ static void close_cgroup(void) {
   path[0] = '\0';
 }
 
-/* Fails while a process is alive in the cgroup. Removes the cgroups that nested runs have left in it. */
+/* Fails while a process is alive in the cgroup. Removes what nested runs and containers have left in it. */
 void cgroup_remove(void) {
-  if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
+  if (home == NONE || !name[0]) return;
+  if (dir != NONE && abandoned_cgroups_must_stay(dir)) return made_cgroups_remove(dir);
+  if (unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
   abandoned_cgroups_remove(dir, INT_MAX, NULL);
+  made_cgroups_remove(dir);
   unlinkat(home, name, AT_REMOVEDIR);
 }
 
@@ -129,6 +136,8 @@ int cgroup_is_open(void) { return dir != NONE; }
 
 const char *cgroup_path(void) { return path; }
 
+const char *cgroup_name(void) { return path[0] ? path + mount_length : ""; }
+
 /*
  * Uses clone3(2), so that the command is in its cgroup from its first instruction. Moving it later would take longer.
  */
@@ -163,7 +172,12 @@ static ssize_t read_file(const char *file, char *text, size_t size) {
 int cgroup_has_processes(void) {
   char text[256];
   struct stat st;
-  if (dir == NONE || read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
+  if (dir == NONE) return 0;
+  if (abandoned_cgroups_must_stay(dir)) {
+    made_cgroups_remove(dir); /* so that a container whose cgroup exists cannot start either */
+    return read_file("cgroup.procs", text, sizeof text) > 0 || (fstat(dir, &st) == 0 && st.st_nlink > 2);
+  }
+  if (read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
   if (read_file("cgroup.procs", text, sizeof text) > 0) return 1;
   return fstat(dir, &st) == 0 && st.st_nlink > 2;
 }
@@ -177,7 +191,16 @@ void cgroup_each_process(void each(pid_t)) {
   if (file) fclose(file);
 }
 
+void cgroup_expect_container(void) {
+  if (dir != NONE) abandoned_cgroups_expect_container(dir);
+}
+
+void cgroup_seal(void) {
+  if (dir != NONE) abandoned_cgroups_seal(dir);
+}
+
 void cgroup_kill(void) {
+  cgroup_seal();
   if (killer != NONE && write(killer, "1", 1) < 0) return; /* on failure, the walk over the tree still kills */
 }
 

@@ -24,11 +24,18 @@ int cgroup_is_open(void);
 /* The path of the cgroup; "" without one. */
 const char *cgroup_path(void);
 
+/* Its path as /proc/self/cgroup and container runtimes write it: without the mount point. "" without one. */
+const char *cgroup_name(void);
+
 /* Whether a process is alive in the cgroup or below it. */
 int cgroup_has_processes(void);
 
 /* Calls `each` for every process in the cgroup. */
 void cgroup_each_process(void each(pid_t));
+
+/* Says that a daemon may put containers into the cgroup, and that it may no longer. */
+void cgroup_expect_container(void);
+void cgroup_seal(void);
 
 /* Kills all processes in the cgroup and below. */
 void cgroup_kill(void);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "command-input.h"
 #include "connection.h"
 #include "deadline.h"
@@ -100,6 +101,7 @@ int command_reap(int is_alone) {
     ended = 1;
     first_status = status;
   }
+  if (ended && (first_status || is_terminating())) cgroup_seal(); /* the client may have died before its container began */
   int alone = pid < 0 && errno == ECHILD;
   int others = alone && (command.first || is_terminating()) && tree_has_others();
   if (ended) send_exit(first_status, !alone || others, is_alone);

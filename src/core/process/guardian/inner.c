@@ -104,6 +104,7 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
       environment_add(block, f->length);
       break;
     case START:
+      if (f->a) cgroup_expect_container();
       progress_report(deadline_kill_at()); /* first, so that no command exists of which the outer guardian does not know */
       command_start(guardian.orphaned || connection_is_closed(), block, f->length);
       report_progress(); /* a short command may have ended before the next wait */

@@ -73,6 +73,12 @@ static void take_over_sockets(void) {
   unsetenv("LISTEN_PIDFDID"); /* the same process, by another number */
 }
 
+/* Tells the command where a container runtime can put its containers, so that they end with it. */
+static void name_cgroup(void) {
+  if (cgroup_is_open()) setenv("SIGNALBOX_CGROUP", cgroup_name(), 1);
+  else unsetenv("SIGNALBOX_CGROUP"); /* that of another run, in which this one may be nested */
+}
+
 /*
  * Turns the child into the command; returns only on failure.
  *
@@ -92,6 +98,7 @@ static void exec_command(char **argv, char *extra, size_t length, pid_t guardian
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the user clears it */
   if (getppid() != guardian) _exit(1);
   environment_apply(extra, length);
+  name_cgroup();
   unblock_signals();
   execvp(argv[0], argv);
 }

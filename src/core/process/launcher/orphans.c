@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../guardian/abandoned-cgroups.h"
 #include "../guardian/guardians.h"
 #include "../guardian/proc.h"
 #include "../guardian/process-tree.h"
@@ -37,10 +38,22 @@ void orphans_prepare(void) {
 static void kill_cgroup(const char *cgroup) {
   char path[PATH_MAX];
   if (!cgroup[0] || snprintf(path, sizeof path, "%s/cgroup.kill", cgroup) >= (int)sizeof path) return;
+  const int dir = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir >= 0) {
+    abandoned_cgroups_seal(dir);
+    close(dir);
+  }
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
   if (write(fd, "1", 1) < 0) errno = 0; /* the processes are killed one by one too */
   close(fd);
+}
+
+static void remove_cgroup(const char *cgroup) {
+  const int dir = cgroup[0] ? open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (dir < 0) return;
+  if (!abandoned_cgroups_must_stay(dir)) rmdir(cgroup);
+  close(dir);
 }
 
 /*
@@ -72,5 +85,5 @@ void orphans_kill(pid_t outer, const char *cgroup) {
   if (tree_open() < 0) return; /* without /proc, the agent and the next guardian here find them */
   if (is_subreaper) kill_orphans();
   else kill_found(outer);
-  if (cgroup[0]) rmdir(cgroup);
+  remove_cgroup(cgroup);
 }

@@ -1,0 +1,106 @@
+/** Jobs in containers of podman: each is dead before its lock moves, whoever is killed. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createSleeper, killTogether } from "../../../fixtures/process/guarded-processes.ts";
+import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { createPodman, PODMAN_FAULT } from "../../../fixtures/process/podman.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+const NAME = `a job in a container${PODMAN_FAULT && ` (skipped: ${PODMAN_FAULT})`}`;
+
+/** A command that fails if a process with this argument lives. */
+const findArgument = (words: string) => {
+  const [, argument = ""] = words.split(" ");
+  return ["sh", "-c", `! grep -lsz '^[1]${argument.slice(1)}$' /proc/[0-9]*/cmdline`];
+};
+
+async function startContainer(
+  namespace: TestNamespace,
+  podman: ReturnType<typeof createPodman>,
+  options = "--lock x --container",
+  container: readonly string[] = ["--rm"],
+) {
+  const sleeper = createSleeper();
+  const words = podman.runWords(`${sleeper.words} & exec ${sleeper.words}`, container);
+  const run = namespace.startRun(options, words, { before: podman.before });
+  await waitUntil("the container", sleeper.find);
+  const all = listMarkedProcesses(run.mark);
+  const guardians = all.flatMap(({ name, pid }) => (name === GUARDIAN ? [pid] : []));
+  return { run, sleeper, all, guardians };
+}
+
+describe.skipIf(PODMAN_FAULT)(NAME, () => {
+  test("is below the cgroup of its run, and has its exit code", async ({ namespace }) => {
+    const podman = createPodman();
+    const run = namespace.startRun("--lock x --container", podman.runWords("echo hello; exit 7"), podman);
+    expect(await run.ended).toExit(7, { stdout: "hello\n", stderr: "" });
+    expect(podman.home.groups()).toEqual([]);
+    expect(podman.execute("ps", "--all", "--quiet")).toBe("");
+  });
+
+  test("gets TERM first, and can end by itself", async ({ namespace }) => {
+    const podman = createPodman();
+    const script = "trap 'echo ended >/out/ended; exit 3' TERM; touch /out/up; while :; do sleep 0.05; done";
+    const run = namespace.startRun("--lock x --container", podman.runWords(script), podman);
+    await waitUntil("the container", () => existsSync(join(podman.out, "up")));
+    killProcess(run.pid, "SIGTERM");
+    await run.ended;
+    expect(readFileSync(join(podman.out, "ended"), "utf8")).toBe("ended\n");
+  });
+
+  test("is dead before the lock moves if its runner is killed", async ({ namespace }) => {
+    const podman = createPodman();
+    const { run, sleeper } = await startContainer(namespace, podman);
+    const next = namespace.startRun("--lock x --wait", findArgument(sleeper.words));
+    killProcess(run.pid, "SIGKILL");
+    expect(await next.ended).toExit(0);
+  });
+
+  test("is dead before the lock moves if its guardians are killed", async ({ namespace }) => {
+    const podman = createPodman();
+    const { run, sleeper, guardians } = await startContainer(namespace, podman);
+    const next = namespace.startRun("--lock x --wait", findArgument(sleeper.words));
+    killTogether(...guardians);
+    expect(await run.ended).toExit(125);
+    expect(await next.ended).toExit(0);
+  });
+
+  test("is killed by the next run there if its runner and its guardians were killed at once", async ({
+    namespace,
+  }) => {
+    const podman = createPodman();
+    const { run, sleeper, guardians } = await startContainer(namespace, podman);
+    killTogether(...guardians, run.pid);
+    await namespace.run("--lock y", "true", podman);
+    await waitUntil("its end", () => sleeper.find() === undefined);
+  });
+
+  test("ends, and frees its name, if podman and conmon hang", async ({ namespace }) => {
+    const podman = createPodman();
+    const named = ["--rm", "--replace", "--name=job"];
+    const { run, sleeper, all } = await startContainer(namespace, podman, "--lock x --container", named);
+    for (const { name, pid } of all) if (/^(?:podman|conmon)/.test(name)) killProcess(pid, "SIGSTOP");
+    const next = namespace.startRun(
+      "--lock x --wait --container",
+      podman.runWords("echo next", named),
+      podman,
+    );
+    await namespace.waitForQueue("x", 2);
+    killProcess(run.pid, "SIGTERM");
+    await run.ended;
+    expect(sleeper.find()).toBe(undefined);
+    expect(await next.ended).toExit(0, { stdout: "next\n" });
+  });
+
+  test("is refused where its run has no cgroup", async ({ namespace }) => {
+    const podman = createPodman();
+    const before = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup; exec "$@"', "sh"];
+    const run = namespace.run("--lock x --container", podman.runWords("echo started"), { before });
+    expect(await run).toFail(78, "has no cgroup of its own");
+  });
+});
