@@ -102,6 +102,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "process/programs.ts",
         "process/random.ts",
         "process/span-sender.ts",
+        "process/user-account.ts",
       ],
     },
   },

@@ -100,6 +100,12 @@ export interface ScheduleFields {
   folder?: string;
   /** Standard input of the command, instead of the task as JSON. */
   input?: string;
+  /** Name of the user who runs the command. Default: the worker's. */
+  runAs?: string;
+  /** Variables of the command with the names of secrets in the worker's file, whose values they get. */
+  secrets?: Readonly<Record<string, string>>;
+  /** The same with files: the variables get their paths. */
+  secretFiles?: Readonly<Record<string, string>>;
   /** The command runs a container, which ends with it. If no process of it is in the command's cgroup: a warning, or its end. */
   container?: "warn" | "end";
   /** An address, or a command as argv, for each event. Whoever runs the task calls it; commands only if it may: `hookCommands`. */

@@ -95,6 +95,19 @@ export function isHookPermitted(hook: Hook, permission: HookPermission): boolean
   return permission === "all" || (permission === "addresses" && typeof hook === "string");
 }
 
+/**
+ * Returns whether a value can be the name of a user: no number, which programs take for an id, no option, and no character that
+ * looks like another one.
+ */
+export function isUserName(value: unknown): value is string {
+  return typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_.@-]{0,63}\$?$/.test(value);
+}
+
+/** Returns whether a value can be the name of a secret in a worker's file. */
+export function isSecretName(value: unknown): value is string {
+  return typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/.test(value);
+}
+
 /** Highest number of outcomes that a definition may keep. */
 export const MOST_KEPT = 100;
 

@@ -18,6 +18,8 @@ import {
   HOOK_NAMES,
   type Hook,
   type HookName,
+  isSecretName,
+  isUserName,
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
@@ -131,6 +133,12 @@ const DEFINITION = v.object({
   ),
   /** Standard input of the command, instead of the task as JSON. */
   input: createTextField("input"),
+  /** Name of the user who runs the command. Default: that of the worker. Without it, a worker without such a user starts nothing. */
+  runAs: v.exactOptional(createField("runAs", isUserName, "is not the name of a user", { type: "string" })),
+  /** Variables of the command whose values are secrets, with the names of these in the worker's file. */
+  secrets: createSecretsField("secrets"),
+  /** Variables that name files, each with the value of a secret. */
+  secretFiles: createSecretsField("secretFiles"),
   /** The command runs a container, which ends with it. If no process of it is in the command's cgroup: a warning, or its end. */
   container: createChoiceField("container", CONTAINER_RULES),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
@@ -287,7 +295,8 @@ function findCommandFault(definition: Definition): { what: string; path: readonl
   const { container, command } = definition;
   const fault = container && command && findContainerFault(command);
   if (fault !== undefined) return { what: `container: ${fault}`, path: ["container"] };
-  const field = (["folder", "input", "container"] as const).find((name) => definition[name] !== undefined);
+  const fields = ["folder", "input", "container", "runAs", "secrets", "secretFiles"] as const;
+  const field = fields.find((name) => definition[name] !== undefined);
   if (field === undefined || command !== undefined) return undefined;
   return { what: `${field} is about the command of a schedule, and this one has none`, path: [field] };
 }
@@ -418,6 +427,15 @@ function findFirstFault(parsed: readonly ParseResult<unknown>[]): string | undef
   return parsed.flatMap((one) => ("fault" in one ? [one.fault] : []))[0];
 }
 
+function createSecretsField(name: string) {
+  return v.exactOptional(
+    createField(name, isSecrets, "is not an object of variables with names of secrets", {
+      type: "object",
+      additionalProperties: { type: "string" },
+    }),
+  );
+}
+
 function createDurationField(name: string) {
   DURATION_FIELDS.add(name);
   const schema = { type: ["string", "integer"], minimum: 0 };
@@ -477,6 +495,11 @@ function isArgv(value: unknown): value is readonly string[] {
 
 function isFolder(value: unknown): value is string {
   return isText(value) && /^(?:\/|~(?:\/|$))/.test(value) && !value.includes("\0");
+}
+
+function isSecrets(value: unknown): value is Readonly<Record<string, string>> {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).every(([name, secret]) => /^[A-Za-z_]\w*$/.test(name) && isSecretName(secret));
 }
 
 function isEnv(value: unknown): value is Readonly<Record<string, string>> {

@@ -25,6 +25,8 @@ export interface HandlerPorts {
   commands: CommandHost;
   /** This host's full name. */
   host: string;
+  /** Name of the user of this process. */
+  user: string;
   /** The environment of commands: the worker's own, without values that give access to etcd. */
   env: Readonly<Record<string, string | undefined>>;
   /** Passwords of the worker's settings, which must not appear in output. */

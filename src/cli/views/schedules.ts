@@ -1,6 +1,7 @@
 import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { formatBriefDuration, formatDuration, formatInstant } from "../../core/base/duration.ts";
 import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
+import { collectTexts } from "../../core/base/text.ts";
 import { findMembership } from "../../core/fleet/groups.ts";
 import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
@@ -19,7 +20,7 @@ import {
 } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { type Expectation, getExpectation } from "../../schedule/expectation.ts";
-import { canHandle } from "../../schedule/handler-types.ts";
+import { canHandle, getHandlerKind } from "../../schedule/handler-types.ts";
 import { BOOT_PLAN, explainPlan, formatCronText, MANUAL_PLAN, parsePlan } from "../../schedule/plan.ts";
 import {
   type DueState,
@@ -277,6 +278,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createNumberColumn("dead", 3, ({ due }) => due?.dead, { tones: ["problem", "problem"] }),
     createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
     createNumberColumn("open", 6, ({ due }) => due?.open.length || undefined),
+    createTextColumn("user", 6, ({ definition }) => definition?.runAs),
     createTextColumn("group", 6, ({ definition }) => definition?.group),
     createTextColumn("place", 6, ({ definition }) => definition?.place),
     createTextColumn("if", 6, ({ definition }) => definition?.if?.join(" and ")),
@@ -372,16 +374,22 @@ export function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | 
 }
 
 /** Formats why no worker runs a schedule, as the rest of a sentence after "no worker" or "none". */
-function formatMissingWorker(group: string | undefined): string {
+function formatMissingWorker(definition: Partial<Definition> = {}): string {
+  const { group, runAs } = definition;
   const where = group === undefined ? "" : ` in the group ${group}`;
-  return `is running${where} that has a handler for it`;
+  const secrets = formatSecrets(definition);
+  const what = collectTexts([
+    runAs !== undefined && `may run commands as ${runAs}`,
+    secrets !== "" && `has its secrets (${secrets})`,
+  ]).join(" and ");
+  return `is running${where} that ${what || "has a handler for it"}`;
 }
 
 function formatNote({ fault, definition, due, state, missed }: ScheduleRow): string {
   const pause = getPause(definition, due);
   if (fault !== undefined) return fault;
   if (state === "missed") return missed.map(formatMissedRuns).join("; ");
-  if (state === "no-worker") return `no worker ${formatMissingWorker(definition?.group)}`;
+  if (state === "no-worker") return `no worker ${formatMissingWorker(definition)}`;
   if (pause === undefined)
     return (state === "late" && definition && formatConditions(definition)) || (definition?.note ?? "");
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
@@ -697,9 +705,7 @@ function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["
   const kinds = new Map<string, boolean>();
   const known = new WeakMap<Definition, boolean>(); // there may be 100,000, each checked many times
   const isKindServed = (id: string, definition: Definition, only?: string) => {
-    const { group, command } = definition;
-    const type = command === undefined ? getScheduleType(id, definition) : null;
-    const kind = JSON.stringify([type, group, only]);
+    const kind = JSON.stringify([getHandlerKind(id, definition), definition.group, only]);
     const answer =
       kinds.get(kind) ??
       workers.some(
@@ -770,16 +776,18 @@ function buildScheduleFacts(row: ScheduleRow, wall: WallTime): Fact[] {
     ["missed", row.missed.map(formatMissedRuns).join("; ") || undefined, "problem"],
     [
       "no worker",
-      row.states.includes("no-worker") ? `none ${formatMissingWorker(definition.group)}` : undefined,
+      row.states.includes("no-worker") ? `none ${formatMissingWorker(definition)}` : undefined,
       "problem",
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
     ["command", definition.command && quoteShellWords(definition.command)],
+    ["user", definition.runAs],
     ["folder", definition.folder],
     ["input", formatIfKnown(definition.input, JSON.stringify)],
     ["container", definition.container],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
+    ["secrets", formatSecrets(definition)],
     ...listRuleFacts(definition),
     ["expected", formatExpectation(getExpectation(definition))],
     ["note", definition.note],
@@ -791,6 +799,13 @@ function buildScheduleFacts(row: ScheduleRow, wall: WallTime): Fact[] {
         : `${formatHostResults(due) ?? due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
     ],
   ]);
+}
+
+/** Formats which secrets a command gets: `PASSWORD=db, KEY=tls (file)`. */
+function formatSecrets({ secrets = {}, secretFiles = {} }: Partial<Definition>): string {
+  const variables = Object.entries(secrets).map(([name, secret]) => `${name}=${secret}`);
+  const files = Object.entries(secretFiles).map(([name, secret]) => `${name}=${secret} (file)`);
+  return [...variables, ...files].join(", ");
 }
 
 type FactEntry = readonly [label: string, value: string | undefined];

@@ -144,5 +144,13 @@ function formatWorkerOwner({ id, record }: WorkerRow): string {
 }
 
 function formatTypes(record: WorkerRecord | undefined): string {
-  return (record?.types ?? []).map((type) => (type === COMMAND_TYPE ? "(commands)" : type)).join(" ");
+  return (record?.types ?? []).map(formatType).join(" ");
+}
+
+/** Formats a type: `(commands)`, `(commands as ann)`, `(secret db)`, or the handler's. */
+function formatType(type: string): string {
+  if (type === COMMAND_TYPE) return "(commands)";
+  const [, kind = "", name] = /^\$(command|secret):(.*)$/.exec(type) ?? [];
+  if (name === undefined) return type;
+  return kind === "secret" ? `(secret ${name})` : `(commands as ${name})`;
 }

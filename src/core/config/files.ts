@@ -132,22 +132,39 @@ export function readPassword(path: string, read: FileReader): string {
   return readSecretLine(path, read, { named: "as passwordFile", what: "the password" });
 }
 
+interface SecretFileOptions {
+  /** Where the file was named, for messages. */
+  named: string;
+  /** What it contains, for messages. */
+  what: string;
+  /** Somebody else, such as systemd, ensures that only this process can read it. */
+  isGuarded?: boolean;
+}
+
 /**
- * Reads a secret from its own file, without the line break at the end.
- * @param options  where the file was named, and what it contains, for messages
- * @throws ConfigError when the file is missing, readable by other users, or not one line
+ * Reads a secret from its own file.
+ * @throws ConfigError when the file is missing, readable by other users, or empty
  */
-export function readSecretLine(
+export function readSecretText(
   path: string,
   read: FileReader,
-  { named, what }: { named: string; what: string },
+  { named, what, isGuarded }: SecretFileOptions,
 ): string {
   const file = readOrThrow(path, read);
   if (file === undefined) throw new ConfigError(`${clean(path)} does not exist; it was named ${named}`);
-  checkPrivate(path, file);
-  const secret = file.text.replace(/\r?\n$/, "");
+  if (!isGuarded) checkPrivate(path, file);
+  if (file.text === "") throw new ConfigError(`${clean(path)} is empty; it must contain ${what}`);
+  return file.text;
+}
+
+/**
+ * Reads a secret from its own file, without the line break at the end.
+ * @throws ConfigError when the file is missing, readable by other users, or not one line
+ */
+export function readSecretLine(path: string, read: FileReader, options: SecretFileOptions): string {
+  const secret = readSecretText(path, read, options).replace(/\r?\n$/, "");
   if (secret === "" || /[\0\r\n]/.test(secret))
-    throw new ConfigError(`${clean(path)} must contain one line, ${what}`);
+    throw new ConfigError(`${clean(path)} must contain one line, ${options.what}`);
   return secret;
 }
 

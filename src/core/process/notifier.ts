@@ -32,6 +32,7 @@ export const SYSTEMD_VARIABLES: ReadonlySet<string> = new Set([
   "NOTIFY_SOCKET",
   "WATCHDOG_USEC",
   "WATCHDOG_PID",
+  "CREDENTIALS_DIRECTORY",
 ]);
 
 const LONGEST_STATUS = 200;

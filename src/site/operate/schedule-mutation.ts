@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
-import { formatShortList, quoteText } from "../../core/base/text.ts";
+import { collectTexts, formatShortList, quoteText } from "../../core/base/text.ts";
 import { guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { validateName } from "../../core/protocol/names.ts";
@@ -67,6 +67,21 @@ export type MutationResult =
 
 /** Maximum number of attempts while others write the same keys. */
 const MAX_WRITE_TRIES = 20;
+
+/** Most users that an audit record names. */
+const MAX_NAMED_USERS = 5;
+
+/** Formats as whom commands now run, if that changes: `to run as ann, root`. */
+function formatUsers(changes: readonly PlannedChange[]): string | undefined {
+  const users = changes.flatMap(({ before, definition: after }) =>
+    after === undefined || after.runAs === before.definition?.runAs
+      ? []
+      : [after.runAs ?? "the worker's user"],
+  );
+  return users.length === 0
+    ? undefined
+    : `to run as ${formatShortList([...new Set(users)], MAX_NAMED_USERS)}`;
+}
 
 /** What a mutation changes. */
 interface MutationPlan {
@@ -155,7 +170,7 @@ async function writePlan(
     seen,
     reason,
     receipt,
-    outcome: mutation.formatOutcome(changes),
+    outcome: collectTexts([mutation.formatOutcome(changes), formatUsers(changes)]).join(", "),
     compare: [
       ...buildGuards(keys, changes, revision),
       ...guardCalendars(keys, listCalendarFields(changes), calendars),

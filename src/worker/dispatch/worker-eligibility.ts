@@ -1,8 +1,8 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { findMembership, listHostGroups } from "../../core/fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
-import { type Definition, getScheduleType } from "../../schedule/definition.ts";
-import { canHandle } from "../../schedule/handler-types.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import { canHandle, getHandlerKind } from "../../schedule/handler-types.ts";
 import { listWorkersBefore } from "../../schedule/hash.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -109,7 +109,7 @@ export class WorkerEligibility {
    * other workers rank before those of its hosts, and claims may come a second later.
    */
   #findCapableWorkers(id: string, definition: Definition, wall: WallTime): readonly string[] {
-    const kind = `${definition.command === undefined ? getScheduleType(id, definition) : "\0"}\0${definition.group ?? ""}`;
+    const kind = `${getHandlerKind(id, definition)}\0${definition.group ?? ""}`;
     let capable = this.#peers.get(kind);
     if (capable === undefined) {
       capable = [...this.#cache.workers]

@@ -5,6 +5,7 @@ import { parseWith, quoteInput, refuseFault } from "../../core/base/schema.ts";
 import { type ParseResult, quoteValue } from "../../core/base/text.ts";
 import { isText, type JsonFields } from "../../schedule/json-fields.ts";
 import { createFields, createText } from "./schema-parts.ts";
+import { SECRET } from "./secret-schema.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const BODIES = ["task", "data", "none"] as const;
@@ -28,20 +29,8 @@ const HEADERS = v.pipe(
   v.transform((headers) => lowerNames(headers)),
 );
 
-const SECRET_FILE = v.lazy((input) =>
-  isText(input)
-    ? v.pipe(
-        createText("is not a path"),
-        v.transform((file) => ({ file, prefix: "" })),
-      )
-    : createFields(
-        { file: createText("is not a path"), prefix: v.exactOptional(v.string(), "") },
-        { missing: "it has no file" },
-      ),
-);
-
 const SECRET_HEADERS = v.pipe(
-  v.record(v.string(), SECRET_FILE, quoteInput("is not an object of headers with paths")),
+  v.record(v.string(), SECRET, quoteInput("is not an object of headers with paths")),
   refuseFault((headers) => findNameFault(Object.keys(headers))),
   v.transform((headers) => lowerNames(headers)),
 );

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type * as v from "valibot";
 import { ConfigError, describeFileError } from "../../core/base/errors.ts";
 import { isJsonObject } from "../../core/base/parse-json.ts";
@@ -10,6 +10,7 @@ import { type DocumentPath, SourceDocument } from "../../core/config/source-docu
 import type { JsonFields } from "../../schedule/json-fields.ts";
 import type { HttpSpec } from "./http-schema.ts";
 import { IGNORED_KEYS } from "./schema-parts.ts";
+import type { SecretSpec } from "./secret-schema.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
 
 export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> {
@@ -18,13 +19,15 @@ export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> 
 }
 
 /** A worker without a file runs only schedules with a command in their definition. */
-export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
+export const NO_FILE: WorkerFile = { handlers: [], commands: true, secrets: {}, tags: [], warnings: [] };
 
 interface ReadWorkerFileOptions {
   /** The environment to select in the file; default `production`. */
   environment?: string | undefined;
   /** Keys that the caller has already read: they cause no warning. */
   keysRead?: readonly string[] | undefined;
+  /** The folder of the credentials that systemd gives to the worker. */
+  credentials?: string | undefined;
   read?: FileReader;
 }
 
@@ -39,17 +42,26 @@ const LONGEST_FILE = 1024 * 1024;
  */
 export function readWorkerFile(
   file: string,
-  { environment, keysRead = [], read = readFileWithMode }: ReadWorkerFileOptions = {},
+  { environment, keysRead = [], credentials, read = readFileWithMode }: ReadWorkerFileOptions = {},
 ): WorkerFile {
   const sheet = new SourceDocument(file, readText(file, read));
   const [path, value] = selectEnvironment(sheet, environment);
   const content = applySchema(WORKER_FILE, value ?? {});
   if ("fault" in content) throw sheet.createError([...path, ...content.fault.path], content.fault.what);
   const base = dirname(resolve(file));
+  const { handlers, secrets } = content.value;
+  const createResolver =
+    (...at: DocumentPath): SecretResolver =>
+    (secret, name) => {
+      if (secret.file !== undefined) return { ...secret, file: resolve(base, secret.file) };
+      if (credentials !== undefined) return { ...secret, file: join(credentials, secret.credential ?? "") };
+      throw sheet.createError([...path, ...at, name], NO_CREDENTIALS);
+    };
   return {
     ...content.value,
-    handlers: content.value.handlers.map((handler, index) =>
-      resolvePaths(handler, base, (fault) =>
+    secrets: mapValues(secrets, createResolver("secrets")),
+    handlers: handlers.map((handler, index) =>
+      resolvePaths(handler, base, createResolver("handlers", index, "http", "secretHeaders"), (fault) =>
         sheet.createError([...path, "handlers", index, "module"], fault),
       ),
     ),
@@ -119,23 +131,30 @@ function findEnvironmentNames(value: JsonFields): readonly string[] | undefined 
 function resolvePaths(
   handler: HandlerSpec,
   base: string,
+  resolveSecret: SecretResolver,
   createError: (fault: string) => ConfigError,
 ): HandlerSpec {
-  if (handler.http !== undefined) return { ...handler, http: resolveFiles(handler.http, base) };
+  if (handler.http !== undefined)
+    return { ...handler, http: resolveFiles(handler.http, base, resolveSecret) };
   if (handler.module === undefined) return handler;
   const path = resolve(base, handler.module);
   if (!existsSync(path)) throw createError(`${quoteValue(handler.module)} does not exist: ${clean(path)}`);
   return { ...handler, module: path };
 }
 
-function resolveFiles(http: HttpSpec, base: string): HttpSpec {
-  const headers = Object.entries(http.secretHeaders).map(([name, secret]) => [
-    name,
-    { ...secret, file: resolve(base, secret.file) },
-  ]);
+function resolveFiles(http: HttpSpec, base: string, resolveSecret: SecretResolver): HttpSpec {
   const pem = (["cacert", "cert", "key"] as const).flatMap((name) => {
     const path = http[name];
     return path === undefined ? [] : [[name, resolve(base, path)]];
   });
-  return { ...http, ...Object.fromEntries(pem), secretHeaders: Object.fromEntries(headers) };
+  return { ...http, ...Object.fromEntries(pem), secretHeaders: mapValues(http.secretHeaders, resolveSecret) };
+}
+
+type SecretResolver = (secret: SecretSpec, name: string) => SecretSpec;
+
+const NO_CREDENTIALS =
+  "the worker has no credentials of systemd: add LoadCredential= to its unit, or name a file instead of a credential";
+
+function mapValues<T>(values: Readonly<Record<string, T>>, change: (value: T, name: string) => T) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 }

@@ -6,12 +6,15 @@ import { type ParseResult, quoteText, quoteValue } from "../../core/base/text.ts
 import {
   HOOK_ADDRESS_FORM,
   HOOK_NAMES,
+  isSecretName,
+  isUserName,
   parseHookAddress,
   resemblesHookAddress,
 } from "../../schedule/definition-values.ts";
 import { isText, isTexts } from "../../schedule/json-fields.ts";
 import { HTTP } from "./http-schema.ts";
 import { createFields, createText, findPatternFault, IGNORED_KEYS } from "./schema-parts.ts";
+import { SECRET } from "./secret-schema.ts";
 
 const FLAG = v.boolean(quoteInput("is neither true nor false"));
 const COUNT = v.custom<number>(
@@ -101,6 +104,22 @@ const WORKER_FILE_ENTRIES = {
   handlers: v.exactOptional(v.array(HANDLER, quoteInput("is not a list")), []),
   /** Whether the worker runs schedules with a command in their definition. Default: if the file has no handlers. */
   commands: v.exactOptional(FLAG),
+  /** Names of the users as whom it runs commands of schedules. Default: only its own user. */
+  users: v.exactOptional(
+    v.array(
+      v.custom<string>(isUserName, quoteInput("is not the name of a user")),
+      quoteInput("is not a list of names"),
+    ),
+  ),
+  /** What commands of schedules may ask for by name. */
+  secrets: v.exactOptional(
+    v.record(
+      v.custom<string>(isSecretName, quoteInput("is not a name of letters, digits, _, . and -")),
+      SECRET,
+      quoteInput("is not an object of names with paths"),
+    ),
+    {},
+  ),
   concurrency: v.exactOptional(COUNT),
   tags: v.exactOptional(TEXTS, []),
   /** In ms. */

@@ -1,7 +1,4 @@
-import { constants } from "node:fs";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
+import { userInfo } from "node:os";
 import { addMs, type Millis, pickEarlier } from "../../core/base/clock.ts";
 import { containCommand, describeContainer } from "../../core/base/container.ts";
 import { formatDuration } from "../../core/base/duration.ts";
@@ -10,10 +7,14 @@ import { pickDefined } from "../../core/base/pick-defined.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
+import { canBecomeUsers, readUserAccount, type UserAccount } from "../../core/process/user-account.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
+import type { SecretSpec } from "../file/secret-schema.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "../worker-ports.ts";
 import { createRecordedOutput, formatMark, type RecordedOutput } from "./recorded-output.ts";
+import { readSecretFile, readSecretValue, type SecretValue } from "./secrets.ts";
+import { openTaskFiles } from "./task-files.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
 /** How long to wait for the last output after all processes of a command are gone, ms. */
@@ -31,6 +32,12 @@ export interface CommandHandlerOptions {
   timeout?: Millis | undefined;
   /** Delay before the next start after exit code 75. */
   retryWait?: Millis | undefined;
+  /** The user of the schedule's command. Default: the worker's. */
+  user?: string | undefined;
+  /** Where the values of variables are. */
+  secrets?: Readonly<Record<string, SecretSpec>>;
+  /** Where the contents of files are whose paths are the values of variables. */
+  secretFiles?: Readonly<Record<string, SecretSpec>>;
   /** The standard output ends with a result message, after `formatMark` of the run. */
   hasWord?: true;
 }
@@ -61,24 +68,30 @@ export class CommandHandler implements Handler {
   /** Runs the task. Never rejects because of the command. */
   async runWithReport(task: ScheduledTask): Promise<CommandReport> {
     const mark = this.#options.hasWord && formatMark(task.run);
-    const output = createRecordedOutput(this.#ports, task, { mark });
-    const verdict = await this.#runGuarded(task, output).catch((error) =>
-      this.#toUnstartedResult(task, error),
-    );
+    const secrets = tryRead(() => readTaskSecrets(this.#options));
+    const masks = secrets instanceof Error ? [] : secrets.masks;
+    const output = createRecordedOutput(this.#ports, task, { mark, secrets: masks });
+    const running =
+      secrets instanceof Error ? Promise.reject(secrets) : this.#runGuarded(task, output, secrets);
+    const verdict = await running.catch((error) => this.#toUnstartedResult(task, error));
     const tail = output.close();
     return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.getWord() };
   }
 
-  async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
-    const { folder, input = serializeTask(task), env: own } = task.definition;
-    const given = { ...this.#ports.env, ...this.#options.env, ...own };
-    const { container: rule } = task.definition;
-    const { command } = this.#options;
+  async #runGuarded(task: ScheduledTask, output: RecordedOutput, secrets: TaskSecrets): Promise<TaskResult> {
+    const { input = serializeTask(task), env: own, container: rule } = task.definition;
+    const { command, user: name } = this.#options;
+    const account =
+      name === undefined ? undefined : await readUserAccount(name, this.#ports.env, task.signal);
+    const folder = task.definition.folder ?? (account && "~"); // where cron starts it
+    const base = account === undefined ? this.#ports.env : buildLoginEnv(account, this.#ports.env);
+    const given = { ...base, ...this.#options.env, ...own };
     const container = describeContainer(command, rule, (text) =>
       this.#ports.log.warn(text, { schedule: task.id, run: task.run }),
     );
     const words = rule === undefined ? command : containCommand(command);
     const [file = "", ...args] = buildArgv(words, folder, given.HOME);
+    const user = account && canBecomeUsers() ? account : undefined;
     const silent = Promise.withResolvers<void>();
     const streams = {
       input,
@@ -87,22 +100,17 @@ export class CommandHandler implements Handler {
     };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const opening = openTaskFiles(this.#ports, task);
+    const opening = openTaskFiles(this.#ports, task, { user, secrets: secrets.files });
     let ended: GuardedRunResult;
     try {
       const files = await raceAbort(opening, task.signal); // the disk may not answer
-      const taskEnv = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-      ended = await runGuarded(
-        this.#ports,
-        task,
-        { file, args, env, streams, ...pickDefined({ container }) },
-        taskEnv,
-        timeout,
-      );
+      const taskEnv = { ...secrets.variables, ...buildTaskEnv(task, this.#ports.host), ...files?.env };
+      const spec = { file, args, env, streams, ...pickDefined({ container, user }) };
+      ended = await runGuarded(this.#ports, task, spec, taskEnv, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {
-      void opening.then((files) => files?.close()); // the result does not wait for the disk
+      opening.then((files) => files?.close()).catch(doNothing); // the result does not wait for the disk
     }
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
@@ -138,10 +146,57 @@ export class CommandHandler implements Handler {
     const { message } = error;
     if (!(error instanceof SignalboxError)) return { result: "failed", reason: message };
     if (error.exitCode === EXIT.lost) return { result: "released", reason: message };
-    const isRelative = /^[^/]+\//.test(this.#options.command[0] ?? "");
+    const { command, user } = this.#options;
+    const isRelative = /^[^/]+\//.test(command[0] ?? "") && user === undefined;
     const reason = isRelative ? `${message}; the worker's working folder is ${process.cwd()}` : message;
     return { result: "failed", code: error.exitCode, reason };
   }
+}
+
+/** The secrets of one task. */
+interface TaskSecrets {
+  variables: Readonly<Record<string, string>>;
+  /** Contents of files, by the variable that names the file. */
+  files: Readonly<Record<string, string>>;
+  /** Texts that must not appear in output. */
+  masks: readonly string[];
+}
+
+/** @throws ConfigError */
+function readTaskSecrets({ secrets = {}, secretFiles = {} }: CommandHandlerOptions): TaskSecrets {
+  const variables = Object.entries(secrets).map(
+    ([name, spec]) => [name, readSecretValue(spec, "in secrets")] as const,
+  );
+  const files = Object.entries(secretFiles).map(
+    ([name, spec]) => [name, readSecretFile(spec, "in secrets")] as const,
+  );
+  const pickValues = (all: readonly (readonly [string, SecretValue])[]) =>
+    Object.fromEntries(all.map(([name, { value }]) => [name, value]));
+  return {
+    variables: pickValues(variables),
+    files: pickValues(files),
+    masks: [...variables, ...files].flatMap(([, { masks }]) => masks),
+  };
+}
+
+function tryRead<T>(read: () => T): T | Error {
+  try {
+    return read();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Builds the environment that cron gives to a user's command. The language is that of the host, as systemd or PAM set it. */
+function buildLoginEnv({ name, home }: UserAccount, { LANG }: HandlerPorts["env"]): HandlerPorts["env"] {
+  return {
+    HOME: home,
+    LOGNAME: name,
+    USER: name,
+    SHELL: "/bin/sh",
+    PATH: "/usr/bin:/bin",
+    ...(LANG && { LANG }),
+  };
 }
 
 const LEFTOVERS = "it left processes in the background, which were ended";
@@ -250,139 +305,3 @@ async function runToEnd(
 }
 
 const doNothing = () => {};
-
-/** How often the files are read, ms. */
-const READ_EVERY = 1_000;
-/** What is read of the progress, bytes. */
-const PROGRESS_BYTES = 1_024;
-
-/**
- * The files in which the command of a task says how far it is, in a private directory: its progress, for people, and its
- * checkpoint, for the next start. They are read while they change.
- */
-interface TaskFiles {
-  /** The variables that name the files. */
-  readonly env: Record<string, string>;
-  /** Reads the checkpoint once more, when the command has ended. The task saves it. */
-  readLast(): Promise<void>;
-  /** Removes the files with their directory. */
-  close(): Promise<void>;
-}
-
-/**
- * Creates the directory, with the checkpoint of an earlier start.
- * @returns undefined if that is not possible, for example on a full disk: the command runs without it
- */
-export async function openTaskFiles(
-  ports: HandlerPorts,
-  task: ScheduledTask,
-): Promise<TaskFiles | undefined> {
-  const { checkpoint, id: schedule } = task;
-  let folder: string | undefined;
-  try {
-    folder = await mkdtemp(join(tmpdir(), "signalbox-task-"));
-    if (checkpoint !== undefined)
-      await writeFile(join(folder, "checkpoint"), checkpoint, { mode: 0o600, flag: "wx" });
-    return followTaskFiles(ports, task, folder);
-  } catch (error) {
-    const told = { schedule, error: String(error) };
-    if (checkpoint === undefined) ports.log.debug("no files for progress and checkpoint", told);
-    else ports.log.warn("the command does not get its checkpoint, and begins from the start", told);
-    if (folder !== undefined) await removeFolder(folder);
-    return undefined;
-  }
-}
-
-function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, folder: string): TaskFiles {
-  const [progressFile, checkpointFile] = [join(folder, "progress"), join(folder, "checkpoint")];
-  const over = new AbortController();
-  let isClosed = false;
-  let progress: string | undefined;
-  let { checkpoint } = task;
-  /** Why a checkpoint is not kept, each reason once. */
-  const faults = new Set<string>();
-
-  const reportFault = (why: string) => {
-    if (faults.has(why)) return;
-    faults.add(why);
-    const { id: schedule, run } = task;
-    log.warn("a checkpoint is not kept, an earlier one stays", { schedule, run, why });
-  };
-
-  const readProgress = async () => {
-    // The command may not have written it yet.
-    const bytes = await readStart(progressFile, PROGRESS_BYTES).catch(() => undefined);
-    const text = bytes?.toString("utf8");
-    if (text !== undefined && text !== progress) task.reportProgress(text);
-    progress = text;
-  };
-
-  const readCheckpoint = async () => {
-    let text: string;
-    try {
-      const bytes = await readStart(checkpointFile, LARGEST_CHECKPOINT + 1);
-      if (bytes.length > LARGEST_CHECKPOINT)
-        return reportFault(`it is larger than ${LARGEST_CHECKPOINT} bytes`);
-      text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== "ENOENT") reportFault(FAULTS[code ?? ""] ?? message);
-      return;
-    }
-    // A shell empties the file before it writes it. After a success, a checkpoint that was read late must not be saved.
-    if (text === "" || text === checkpoint || isClosed) return;
-    checkpoint = text;
-    void task.saveCheckpoint(text).catch((error: Error) => {
-      reportFault(error.message);
-      if (checkpoint === text) checkpoint = undefined; // saved again at the next look
-    });
-  };
-
-  const follow = async () => {
-    for (;;) {
-      await clock.sleep(READ_EVERY, over.signal).catch(() => {});
-      if (over.signal.aborted) return;
-      await readProgress();
-      await readCheckpoint();
-    }
-  };
-
-  const reading = follow();
-  const stop = async () => {
-    over.abort(new Error("the command has ended"));
-    await reading;
-  };
-  return {
-    env: { SIGNALBOX_PROGRESS_FILE: progressFile, SIGNALBOX_CHECKPOINT_FILE: checkpointFile },
-    async readLast() {
-      await stop();
-      await readCheckpoint();
-    },
-    async close() {
-      isClosed = true;
-      await stop();
-      await removeFolder(folder);
-    },
-  };
-}
-
-async function removeFolder(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch(() => {});
-}
-
-const FAULTS: Readonly<Record<string, string>> = {
-  ELOOP: "the file is a symbolic link; write or rename a file there",
-  ERR_ENCODING_INVALID_ENCODED_DATA: "it is not text in UTF-8",
-};
-
-async function readStart(path: string, most: number): Promise<Buffer> {
-  // The command may have put something else there: a pipe would block a thread, a link lead elsewhere.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    if (!(await file.stat()).isFile()) throw new Error("it is not a file");
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}

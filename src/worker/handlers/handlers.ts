@@ -4,15 +4,24 @@ import type { Millis } from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { NO_DEBUGGER } from "../../core/process/node-options.ts";
+import { canBecomeUsers } from "../../core/process/user-account.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
-import { COMMAND_TYPE, createTypeMatcher } from "../../schedule/handler-types.ts";
+import {
+  COMMAND_TYPE,
+  canHandle,
+  createTypeMatcher,
+  getSecretType,
+  getUserType,
+} from "../../schedule/handler-types.ts";
 import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
+import type { SecretSpec } from "../file/secret-schema.ts";
 import type { WorkerFile } from "../file/worker-file.ts";
 import type { HandlerSpec } from "../file/worker-schema.ts";
 import type { Handler, HandlerRegistry, TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "../worker-ports.ts";
 import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
 import { HttpHandler } from "./http-handler.ts";
+import { readSecretFile } from "./secrets.ts";
 
 /** Wraps a handler with what the definition requires, such as leases. */
 type HandlerWrapper = (handler: Handler, definition: Definition) => Handler;
@@ -26,20 +35,57 @@ export function createFileHandlers(
   const table = file.handlers.map((spec) => {
     return { matches: createTypeMatcher(spec.type), handler: createHandler(ports, spec, file.retryWait) };
   });
+  const types = listOwnTypes(ports, file);
   const findUnwrapped = (id: string, definition: Definition): Handler | undefined => {
     const { command } = definition;
     if (command === undefined)
       return table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;
-    return file.commands ? new CommandHandler(ports, { command, retryWait: file.retryWait }) : undefined;
+    if (!canHandle(types, id, definition)) return undefined;
+    const { runAs: user, secrets, secretFiles } = definition;
+    const given = {
+      secrets: pickSecrets(file.secrets, secrets),
+      secretFiles: pickSecrets(file.secrets, secretFiles),
+    };
+    return new CommandHandler(ports, { command, user, ...given, retryWait: file.retryWait });
   };
   return {
-    types: [...(file.commands ? [COMMAND_TYPE] : []), ...file.handlers.map(({ type }) => type)],
-    hooks: file.commands ? "all" : "addresses", // who writes schedules chooses the commands of both
+    types: [...types, ...file.handlers.map(({ type }) => type)],
+    // Who writes schedules chooses the commands of both; those of hooks run as the worker's user.
+    hooks: types.includes(COMMAND_TYPE) ? "all" : "addresses",
     find(id, definition) {
       const handler = findUnwrapped(id, definition);
       return handler && wrap(handler, definition);
     },
   };
+}
+
+/**
+ * Lists what the worker has for commands of schedules.
+ * @throws ConfigError if it cannot become a user of its file, or a secret cannot be used
+ */
+function listOwnTypes({ user }: HandlerPorts, { commands, users = [user], secrets }: WorkerFile): string[] {
+  const other = users.find((name) => name !== user);
+  if (other !== undefined && !canBecomeUsers())
+    throw new ConfigError(
+      `users: this worker runs as ${user}, so it cannot run commands as ${other}; start it as root, or leave ${other} out`,
+    );
+  for (const spec of Object.values(secrets)) readSecretFile(spec, "in secrets");
+  if (!commands) return [];
+  const own = users.includes(user) ? [COMMAND_TYPE] : [];
+  return [...own, ...users.map(getUserType), ...Object.keys(secrets).map(getSecretType)];
+}
+
+/** Returns where the secrets of variables are. @param wanted  variables, with names of secrets that are there */
+function pickSecrets(
+  secrets: WorkerFile["secrets"],
+  wanted: Readonly<Record<string, string>> = {},
+): Record<string, SecretSpec> {
+  return Object.fromEntries(
+    Object.entries(wanted).flatMap(([variable, name]) => {
+      const spec = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+      return spec === undefined ? [] : [[variable, spec]];
+    }),
+  );
 }
 
 function createHandler(ports: HandlerPorts, spec: HandlerSpec, fallback: number | undefined): Handler {

@@ -4,7 +4,7 @@ import { type Clock, type Millis, subtractTime, type WallTime } from "../../core
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
-import { readFileWithMode, readPemFile, readSecretLine } from "../../core/config/files.ts";
+import { readPemFile } from "../../core/config/files.ts";
 import { buildSecureContext } from "../../core/etcd/tls.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
@@ -13,6 +13,7 @@ import type { HandlerPorts } from "../worker-ports.ts";
 import { type TaskEnding, toEndedResult, toLostResult } from "./command-handler.ts";
 import { createHttpCheckpoint } from "./http-checkpoint.ts";
 import { createRecordedOutput } from "./recorded-output.ts";
+import { readSecretValue } from "./secrets.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** How long before the horizon a request is aborted, ms. */
@@ -293,15 +294,15 @@ interface SecretHeaders {
  * @throws ConfigError when a file is missing, not private, or not one line for a header
  */
 function readSecretHeaders(spec: HttpSpec["secretHeaders"]): SecretHeaders {
-  const read = Object.entries(spec).map(([name, { file, prefix }]) => {
-    const secret = readSecretLine(file, readFileWithMode, { named: "in secretHeaders", what: "the secret" });
-    if (!isHeaderValue(prefix + secret))
-      throw new ConfigError(`${clean(file)} has a character that a header cannot contain`);
-    return { name, value: prefix + secret, secret };
+  const read = Object.entries(spec).map(([name, secret]) => {
+    const { value, masks } = readSecretValue(secret, "in secretHeaders");
+    if (!isHeaderValue(value))
+      throw new ConfigError(`${clean(secret.file ?? "")} has a character that a header cannot contain`);
+    return { name, value, masks };
   });
   return {
     headers: Object.fromEntries(read.map(({ name, value }) => [name, value])),
-    secrets: read.flatMap(({ secret }) => [secret, ...listCredentials(secret)]),
+    secrets: read.flatMap(({ masks }) => masks),
   };
 }
 
@@ -324,12 +325,6 @@ function readCertificates({ cacert, cert, key }: HttpSpec): RequestCertificates 
   };
   if (cert !== undefined) buildSecureContext(certificates, `http: ${cert} and ${key}`);
   return certificates;
-}
-
-/** Returns the part after the scheme of a value such as `Bearer TOKEN`. */
-function listCredentials(secret: string): string[] {
-  const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(secret) ?? [];
-  return credentials === undefined ? [] : [credentials];
 }
 
 /** The status and the headers of a response. */

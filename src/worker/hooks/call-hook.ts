@@ -177,7 +177,7 @@ function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload):
 }
 
 /** What hooks need from their environment. */
-export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout">;
+export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout" | "user">;
 
 /** Time between TERM and KILL, ms. */
 const TERMINATION_TIMEOUT_MS = 2_000;

@@ -239,21 +239,24 @@ export class WorkerService {
   }
 }
 
-function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceOptions): WorkerFile {
+function readConfiguredFile(
+  { log, env: { CREDENTIALS_DIRECTORY: credentials } }: WorkerServicePorts,
+  options: WorkerServiceOptions,
+): WorkerFile {
   const { file, environment, keysRead, usual, commands } = options;
-  const read = file === undefined ? NO_FILE : readWorkerFile(file, { environment, keysRead });
+  const read = file === undefined ? NO_FILE : readWorkerFile(file, { environment, keysRead, credentials });
   for (const warning of read.warnings) log.warn(warning);
   return { ...usual, ...read, commands: read.commands && commands };
 }
 
 function buildHandlerPorts(
   ports: WorkerServicePorts,
-  { secrets, terminationTimeout, facts, output }: WorkerServiceOptions,
+  { secrets, terminationTimeout, facts, output, user }: WorkerServiceOptions,
 ): HandlerPorts {
   const own = Object.entries(scrubEnv(ports.env)).filter(([name]) => !SYSTEMD_VARIABLES.has(name));
   const env = Object.fromEntries(own);
   const kept = output && { storage: output, running: new Set<string>() };
-  return { ...ports, secrets, terminationTimeout, host: facts.fqdn, env, output: kept };
+  return { ...ports, secrets, terminationTimeout, host: facts.fqdn, user, env, output: kept };
 }
 
 /**

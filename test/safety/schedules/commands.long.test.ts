@@ -311,7 +311,7 @@ describe("a crontab", () => {
   }) => {
     const input =
       "17 * * * * root cd / && run-parts /etc/cron.hourly\n@reboot root daemon\n* * * * * root flock -n /x job\n0 1 * * * root report";
-    const words = ["schedule", "import", "crontab", "-", "--worker-user", "root", "--yes"];
+    const words = ["schedule", "import", "crontab", "-", "--yes"];
     const ended = await namespace.execute(words, { input });
     expect(ended).toExit(0, {
       stderr:

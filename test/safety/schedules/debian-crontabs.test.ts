@@ -60,7 +60,7 @@ test("all lines become schedules that run on each host, with the times, the PATH
   namespace,
 }) => {
   const { journal, files } = createRoot();
-  const words = [...files, "--worker-user", "root", "--timezone", "UTC"];
+  const words = [...files, "--timezone", "UTC"];
   const imported = await namespace.execute(["schedule", "import", "crontab", ...words, "--yes"]);
   expect(imported).toExit(0, { stderr: /crontab:\d+: .*\(run-parts\): .* runs on every host/ });
   expect(await namespace.execute(["schedule", "diff", "crontab", ...words, "--prune"])).toExit(0, {

@@ -52,7 +52,10 @@ test.each([
     { url: "http://a", headers: { "Signalbox-Token": "1" } },
     '"Signalbox-Token" is a header that signalbox sets',
   ],
-  [{ url: "http://a", secretHeaders: { a: {} } }, "secretHeaders.a: it has no file"],
+  [
+    { url: "http://a", secretHeaders: { a: {} } },
+    "secretHeaders.a: it needs exactly one of file and credential",
+  ],
   [{ url: "http://a", cert: 5 }, 'cert: "5" is not a path'],
   [
     { url: "http://a", body: "all" },

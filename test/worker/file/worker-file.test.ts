@@ -6,7 +6,9 @@ import { readWorkerFile } from "../../../src/worker/file/worker-file.ts";
 import { parseArgv } from "../../../src/worker/file/worker-schema.ts";
 
 const read = (text: string, environment?: string) =>
-  readWorkerFile(writeTestFile("handlers.yaml", text), { environment });
+  readWorkerFile(writeTestFile("handlers.yaml", text), { environment, credentials: CREDENTIALS });
+
+const CREDENTIALS = "/run/credentials/worker";
 
 function catchFault(text: string, environment?: string): string {
   const file = writeTestFile("handlers.yaml", text);
@@ -33,6 +35,10 @@ concurrency: 8
 tags: [blue]
 retryWait: 2m
 metrics: 9464
+users: [ann, build-bot]
+secrets:
+  db: db.password
+  tls: { credential: tls.key, prefix: "" }
 hooks:
   failure: https://example.org/{event}
   late: [notify, late]
@@ -53,6 +59,11 @@ hooks:
     tags: ["blue"],
     retryWait: 120_000,
     metrics: "9464",
+    users: ["ann", "build-bot"],
+    secrets: {
+      db: { file: expect.stringMatching(/^\/.*\/db\.password$/), prefix: "" },
+      tls: { file: `${CREDENTIALS}/tls.key`, credential: "tls.key", prefix: "" },
+    },
     warnings: [],
     hooks: { failure: "https://example.org/{event}", late: ["notify", "late"] },
   });
@@ -113,6 +124,13 @@ test("environments at its top, as PerfectSched has them", () => {
   expect(read(KEYED, "staging").handlers).toEqual([{ type: "a", command: ["stage"] }]);
 });
 
+test("a credential, without a folder of systemd", () => {
+  const file = writeTestFile("handlers.yaml", "secrets: { a: { credential: b } }");
+  expect(() => readWorkerFile(file)).toThrow(
+    "secrets.a: the worker has no credentials of systemd: add LoadCredential=",
+  );
+});
+
 test("PerfectSched's own files, with what they share", () => {
   const shared = `
 defaults: &defaults { type: rdb_compat, table: jobs, max_acquire: 1 }
@@ -166,6 +184,12 @@ test.each<[string, string | string | RegExp, string?]>([
   ["hooks: { failed: x }", "hooks.failed: unknown key"],
   ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not an address: https:/],
   ["commands: yes please", '"yes please" is neither true nor false'],
+  ["users: ann", 'users: "ann" is not a list of names'],
+  ["users: [1000]", 'users[0]: "1000" is not the name of a user'],
+  ["users: ['0']", 'users[0]: "0" is not the name of a user'],
+  ["secrets: { a/b: c }", 'secrets: "a/b" is not a name of letters, digits'],
+  ["secrets: { a: { file: b, credential: c } }", "secrets.a: it needs exactly one of file and credential"],
+  ["secrets: { a: { credential: ../b } }", "secrets.a.credential: it must be a name without a /"],
   ["a: &a [1]\nb: [*a, *a, *c]", "line 2, column 13: there is no anchor &c before this alias"],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
   ["handlers: []", 'it has no environments at its top level, but "test" was requested', "test"],

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { clock } from "../../../fixtures/process/guarded-processes.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { createHandlerFixture, createTask } from "../../../fixtures/worker/handler-fixture.ts";
-import { openTaskFiles } from "../../../src/worker/handlers/command-handler.ts";
+import { openTaskFiles } from "../../../src/worker/handlers/task-files.ts";
 
 test("a checkpoint that cannot be written leaves no folder", async () => {
   // The path of the folder has space for a name, and that of the checkpoint does not.

@@ -13,7 +13,7 @@ interface LinePlace {
 
 /** Lists what a line would find otherwise than in cron, as far as its words show it. */
 export function describeSurroundings(
-  { command, variables }: CronJob,
+  { command, variables, user }: CronJob,
   { isHostKnown, isOfSupercronic }: LinePlace,
 ): string[] {
   const read = parseShellCommands(command, variables);
@@ -32,6 +32,10 @@ export function describeSurroundings(
       `${quoteText(relative)} is relative: supercronic starts it in its own working folder, and a worker in the worker's; write an absolute path`,
     commands.some(({ words }) => words[0] === "ulimit") &&
       "ulimit: the limits that it can raise are those of the worker's service, not those that PAM gives users of cron",
+    user === undefined &&
+      !isOfSupercronic &&
+      /\$\{?(?:LOGNAME|USER)\b/.test(command) &&
+      "LOGNAME and USER are those of the worker's environment; with a user (schedule edit --run-as) they are as in cron",
     usesSession(command) &&
       "it needs a session of its user, which cron opens with PAM and a worker does not: set XDG_RUNTIME_DIR, with lingering (loginctl enable-linger)",
   ]);
@@ -76,11 +80,11 @@ export function findSplitRedirection({ command, variables }: CronJob): string | 
 }
 
 /** Variables that cron gives to a command, and the import itself only if its line names them. */
-const NAMED_VARIABLES = ["MAILTO", "SHELL", "LOGNAME", "USER"] as const;
+const NAMED_VARIABLES = ["MAILTO", "SHELL"] as const;
 
-/** Returns those of cron's variables that a line names. @param user  who runs it */
-export function listNamedVariables({ command, variables }: CronJob, user: string): Record<string, string> {
-  const values = { SHELL: "/bin/sh", ...Object.fromEntries(variables), LOGNAME: user, USER: user };
+/** Returns those of cron's variables that a line names. */
+export function listNamedVariables({ command, variables }: CronJob): Record<string, string> {
+  const values = { SHELL: "/bin/sh", ...Object.fromEntries(variables) };
   const named = NAMED_VARIABLES.filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(command));
   return Object.fromEntries(
     named.flatMap((name) => {

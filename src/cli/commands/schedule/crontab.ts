@@ -13,6 +13,7 @@ import {
   type Catchup,
   EVERY_HOST,
   type IMPORT_HOSTS,
+  isUserName,
   type Overlap,
   parseHookAddress,
 } from "../../../schedule/definition-values.ts";
@@ -35,10 +36,6 @@ export interface CrontabImportOptions {
   group?: string | undefined;
   /** Where lines run. Default: those that maintain their host on every host. Lines of `@reboot` always do. */
   on?: (typeof IMPORT_HOSTS)[number] | undefined;
-  /** The user that workers run as. */
-  workerUser: string;
-  /** Whether lines of other users run through sudo. */
-  sudo: boolean;
   catchup: Catchup;
   overlap: Overlap;
   /** Lines that would not mean what they mean in cron are refused. */
@@ -127,23 +124,21 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
   const jitter = parseRandomDelay(variables.get("RANDOM_DELAY"));
   const env = {
     ...Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name))),
-    ...(terms.format !== "supercronic" && listNamedVariables(job, job.user ?? terms.workerUser)),
+    ...(terms.format !== "supercronic" && listNamedVariables(job)),
   };
   const mail = toMailHook(variables.get("MAILTO"));
   const plan = toPlan(job.schedule);
   const isHostWork = terms.on === undefined && findHostMaintenance(job.command, variables) !== undefined;
-  const isOther = terms.format === "system" && job.user !== terms.workerUser;
-  if (isOther && !terms.sudo)
-    throw new ConfigError(
-      `it runs as user ${quoteText(job.user ?? "")}, but workers run as ${quoteText(terms.workerUser)}: set --worker-user, or add --sudo to run it with sudo`,
-    );
+  if (job.user !== undefined && !isUserName(job.user))
+    throw new ConfigError(`${quoteText(job.user)} is not the name of a user`);
   return {
     cron: plan.text,
     timezone: checkZone(variables.get("CRON_TZ") ?? terms.timezone),
-    command: isOther ? buildSudoArgv(job, env) : buildArgv(job),
-    ...(!isOther && terms.format !== "supercronic" && { folder: "~" }),
+    command: [variables.get("SHELL") ?? "/bin/sh", "-c", job.command],
+    ...(job.user !== undefined && { runAs: job.user }),
+    ...(terms.format !== "supercronic" && { folder: "~" }),
     input: job.input === undefined ? "" : `${job.input.replace(/\n$/, "")}\n`,
-    ...(!isOther && Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(env).length > 0 && { env }),
     catchup: terms.catchup,
     overlap: terms.overlap,
     source: terms.source,
@@ -201,18 +196,6 @@ function toPlan(schedule: string): Plan {
     );
   const hasSeconds = fields.length === 6 && !/^0+$/.test(fields[0] ?? "");
   return parsePlan(hasSeconds ? markSeconds(fields.join(" ")) : fields.slice(-5).join(" "));
-}
-
-function buildArgv({ variables, command }: CronJob): string[] {
-  return [variables.get("SHELL") ?? "/bin/sh", "-c", command];
-}
-
-/** Builds the argv for sudo. sudo keeps no variables, so `env` sets them. The command starts in the home of its user. */
-function buildSudoArgv(job: CronJob, env: Readonly<Record<string, string>>): string[] {
-  const sets = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const given = sets.length === 0 ? [] : ["env", ...sets];
-  const atHome = ["/bin/sh", "-c", 'cd && exec "$@"', "cron"];
-  return ["sudo", "-n", "-H", "-u", job.user ?? "", "--", ...given, ...atHome, ...buildArgv(job)];
 }
 
 /**
@@ -375,6 +358,8 @@ const UNSUPPORTED_FIELDS = [
   "leases",
   "timeout",
   "retries",
+  "secrets",
+  "secretFiles",
 ] as const;
 
 function formatScheduleLines(id: string, definition: Definition): string[] {
@@ -384,6 +369,7 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
     `# ${clean(id)}${note === undefined ? "" : `: ${clean(note)}`}`,
     ...(lost.length === 0 ? [] : [`# cron has no ${lost.join(", ")}`]),
     ...(runsOnEveryHost(definition) ? ["# for the crontab of every host"] : []),
+    ...(definition.runAs === undefined ? [] : [`# for the crontab of ${clean(definition.runAs)}`]),
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { input = "" } = definition;

@@ -15,6 +15,8 @@ import {
   CHAIN_CONDITIONS,
   EVERY_HOST,
   type Hook,
+  isSecretName,
+  isUserName,
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
@@ -43,10 +45,23 @@ export function parseDataJson(text: string): unknown {
 }
 
 /** Parses a variable. @throws UsageError */
-export function parseVariable(text: string): readonly [name: string, value: string] {
+export function parseVariable(text: string, flag = "--env"): readonly [name: string, value: string] {
   const [, name, value = ""] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined) throw new UsageError(`--env must be NAME=VALUE; got ${quoteText(text)}`);
+  if (name === undefined) throw new UsageError(`${flag} must be NAME=VALUE; got ${quoteText(text)}`);
   return [name, value];
+}
+
+function parseSecret(text: string, flag: string): readonly [name: string, secret: string] {
+  const [name, secret] = parseVariable(text, flag);
+  if (isSecretName(secret)) return [name, secret];
+  throw new UsageError(
+    `${flag} must be NAME=SECRET, with the name of a secret in the worker's file, not its value; got ${quoteText(`${name}=…`)}`,
+  );
+}
+
+function parseUser(text: string): string {
+  if (isUserName(text)) return text;
+  throw new UsageError(`--run-as must be the name of a user, and not a number; got ${quoteText(text)}`);
 }
 
 function createNamesParser(what: string) {
@@ -102,6 +117,23 @@ export const DEFINITION_FLAGS = declareFlags({
   },
   "--input TEXT": {
     help: "standard input of the command, which can be empty, instead of the task as JSON",
+  },
+  "--run-as USER": {
+    canClear: true,
+    parse: parseUser,
+    help: "the user who runs the command, with its groups and cron's environment, on workers that may become this user, or already are (default: the worker's)",
+  },
+  "--secret NAME=SECRET": {
+    isRepeatable: true,
+    canClear: true,
+    parse: parseSecret,
+    help: "a variable with the value of a secret of the worker's file",
+  },
+  "--secret-file NAME=SECRET": {
+    isRepeatable: true,
+    canClear: true,
+    parse: parseSecret,
+    help: "a variable with the path of a file that only its user can read, with the value of a secret",
   },
   "--container RULE": {
     canClear: true,
@@ -244,7 +276,12 @@ function declareHookFlag(when: string) {
 }
 
 /** Flags that do not have the name of their field. */
-const PLURAL_FIELDS: Readonly<Record<string, keyof Definition>> = { tag: "tags", lease: "leases" };
+const PLURAL_FIELDS: Readonly<Record<string, keyof Definition>> = {
+  tag: "tags",
+  lease: "leases",
+  secret: "secrets",
+  "secret-file": "secretFiles",
+};
 
 /** Lists the flags of fields, each with its field: `--keep-for` and `keepFor`. Hooks are one field with many flags. */
 export function listFieldFlags(): { flag: Flag; field: keyof Definition }[] {
@@ -281,7 +318,8 @@ function formatFlagValue(
   if (name === "data") return JSON.stringify(value);
   if (name === "command") return quoteShellWords(value as readonly string[]);
   if (name === "end") return new Date(value as number).toISOString();
-  if (name === "env") return Object.entries(value as object).map((pair) => pair.join("="));
+  if (["env", "secret", "secret-file"].includes(name))
+    return Object.entries(value as object).map((pair) => pair.join("="));
   return isRepeatable ? (value as readonly string[]) : String(value);
 }
 

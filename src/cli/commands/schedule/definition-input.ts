@@ -28,7 +28,7 @@ export function readGivenFields(
   zone: string,
   now: WallTime,
 ): GivenFields {
-  const { timezone, end, env, lease, tag } = flags;
+  const { timezone, end, env, secret, "secret-file": secretFile, lease, tag } = flags;
   if (command.length > 0 && flags.command !== undefined)
     throw new UsageError("COMMAND was given twice: with --command and after --; leave one of them out");
   const given: Readonly<Record<string, unknown>> = {
@@ -36,6 +36,8 @@ export function readGivenFields(
     ...(command.length > 0 && { command }),
     end: end === null ? null : end?.(timezone ?? zone, now).at,
     env: env && Object.fromEntries(env),
+    secret: secret && Object.fromEntries(secret),
+    "secret-file": secretFile && Object.fromEntries(secretFile),
     lease: lease && checkLeases(lease),
     tag: tag && [...new Set(tag)],
   };
@@ -110,7 +112,7 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
  * background, and about an expectation without effect, if the definition has changed there.
  */
 export function listDefinitionNotes(
-  { command = [], folder }: Definition,
+  { command = [], folder, runAs }: Definition,
   before: Definition | undefined,
 ): string[] {
   const [file = ""] = command;
@@ -123,7 +125,7 @@ export function listDefinitionNotes(
       hint === undefined &&
       file.includes("/") &&
       !file.startsWith("/") &&
-      folder === undefined &&
+      (folder ?? runAs) === undefined &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
     !isDeepStrictEqual(command, before?.command) && describeEndedProcess(findBackgroundProcess(command)),
   ]);

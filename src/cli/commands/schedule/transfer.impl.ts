@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../../core/base/errors.ts";
 import { formatLineRemarks, type LineRemark } from "../../../core/base/line-remarks.ts";
@@ -96,7 +95,7 @@ function formatRemarks(file: string, remarks: readonly LineRemark[]): string[] {
 }
 
 function parseImportOptions(
-  { clock, flags, io }: CommandContext<ReadingFlags>,
+  { clock, flags }: CommandContext<ReadingFlags>,
   file: string,
   text: string,
 ): CrontabImportOptions {
@@ -109,8 +108,6 @@ function parseImportOptions(
     prefix: flags["prefix-id"] ?? "",
     group: group === undefined ? undefined : validateName("group", group),
     on: flags.on,
-    workerUser: flags["worker-user"] ?? io.env.USER ?? userInfo().username,
-    sudo: flags.sudo === true,
     catchup: flags.catchup ?? "latest",
     overlap: flags.overlap ?? "forbid",
     isStrict: flags.strict === true,

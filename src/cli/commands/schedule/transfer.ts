@@ -19,8 +19,6 @@ const READING_FLAGS = declareFlags({
   "--prefix-id TEXT": "prefix of the schedules' ids",
   "--source NAME":
     "name of the file as a source, which owns the schedules imported from it (default: its name)",
-  "--worker-user USER": "the user of the workers (default: you); lines of other users are refused",
-  "--sudo": "run lines of other users with sudo -n",
   "--catchup RULE": { choices: CATCHUPS, help: "which missed occurrences to run (default: latest)" },
   "--overlap RULE": {
     choices: OVERLAPS,
@@ -59,8 +57,8 @@ const scheduleImport = declareCommand({
   examples: {
     "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
       "what would change with your crontab?",
-    "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
-    "signalbox schedule import crontab /etc/crontab /etc/cron.d/* --worker-user root":
+    "signalbox schedule import crontab /etc/cron.d/backup --prune --yes": "in a script",
+    "signalbox schedule import crontab /etc/crontab /etc/cron.d/*":
       "once, from one host: what maintains a host then runs on each",
   },
   load: async () => (await import("./transfer.impl.ts")).importSchedules,

@@ -21,6 +21,8 @@ export interface CommandSpec {
   args: string[];
   /** The complete environment of the command. Ignored for a launched call, which uses that of its launcher. */
   env: Record<string, string | undefined>;
+  /** Whose process it is; only from a process of root. Default: this process's user. Not for a launched call. */
+  user?: CommandUser;
   /** For a launched call: the variables of the launcher's environment that the command does not get. */
   removed?: readonly string[];
   /** What the caller of this process passes on to the command. Ignored for a launched call. */
@@ -35,6 +37,14 @@ export interface CommandSpec {
   outputs?: readonly [stdout: number, stderr: number];
   /** Only for the standard streams of this process. */
   copies?: OutputCopies;
+}
+
+/** The ids of a user, as numbers of the system. */
+export interface CommandUser {
+  uid: number;
+  gid: number;
+  /** Supplementary groups. */
+  groups: readonly number[];
 }
 
 /**

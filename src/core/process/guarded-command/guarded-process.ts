@@ -4,7 +4,7 @@ import { restoreCallerEntries } from "../caller-environment.ts";
 import type { CommandSpec } from "./command.ts";
 import { type GuardianPorts, GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
-import { encodeEnvironment } from "./wire.ts";
+import { encodeEntries, encodeEnvironment } from "./wire.ts";
 
 /** A command under a guardian that is a child of this process. */
 export class GuardedProcess extends NativeGuardedCommand<GuardianProcess> {
@@ -15,7 +15,9 @@ export class GuardedProcess extends NativeGuardedCommand<GuardianProcess> {
    * @throws SignalboxError when an argument is invalid or the system refuses the command's environment
    */
   constructor(binary: string, spec: CommandSpec, ports: GuardianPorts) {
-    const { text, raw } = splitEnvironment(spec.env);
+    // What another user's command gets must not change how the guardian runs (LD_PRELOAD).
+    const { text, raw } =
+      spec.user === undefined ? splitEnvironment(spec.env) : { text: {}, raw: encodeEntries(spec.env) };
     super({
       spec,
       clock: ports.clock,

@@ -29,6 +29,8 @@ const COPIES_WORD = "copies";
 const FOREGROUND_WORD = "foreground";
 /** The argument that requests pipes as standard streams. */
 const PIPES_WORD = "pipes";
+/** The argument that names the command's user, before its ids. */
+const USER_WORD = "user=";
 const COPY_SOCKETS = ["pipe", "pipe"] as const;
 /** Interval of looks at a guardian that is left after the other one has ended, ms. */
 const LOOK_EVERY_MS = 500;
@@ -166,7 +168,7 @@ export class GuardianProcess implements Guardian {
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const isPiped = spec.streams !== undefined;
   const own: IOType = isPiped ? "ignore" : "inherit";
-  const { inherited = parseInherited(), isForeground = false, outputs = [own, own] } = spec;
+  const { inherited = parseInherited(), isForeground = false, outputs = [own, own], user } = spec;
   try {
     const { limits } = parseInherited(process.env[INHERITED_VARIABLE]);
     const words = [
@@ -175,6 +177,7 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
       ...inherited.words,
       ...(isForeground ? [FOREGROUND_WORD] : []),
       ...(isPiped ? [PIPES_WORD] : []),
+      ...(user === undefined ? [] : [USER_WORD + [user.uid, user.gid, ...user.groups].join(":")]),
     ];
     return spawn(binary, words, {
       argv0: GUARDIAN_NAME,

@@ -71,15 +71,23 @@ function clamp(value: bigint): bigint {
  * @throws RangeError when a name or value contains a NUL, a name is empty or contains "=", or the result is too long
  */
 export function encodeEnvironmentBlock(env: Record<string, string>): Buffer {
-  const entries = Object.entries(env);
-  for (const [name, value] of entries) {
-    if (name === "" || /[=\0]/.test(name) || value.includes("\0"))
-      throw new RangeError(`not an environment variable: ${JSON.stringify(`${name}=${value}`)}`);
-  }
-  const block = Buffer.from(entries.map(([name, value]) => `${name}=${value}\0`).join(""));
+  const block = encodeEntries(env);
   if (block.length > BLOCK_MAX)
     throw new RangeError(`${block.length} bytes of environment additions; at most ${BLOCK_MAX} fit`);
   return block;
+}
+
+/**
+ * Encodes variables, each followed by a NUL.
+ * @throws RangeError when a name or value contains a NUL, or a name is empty or contains "="
+ */
+export function encodeEntries(env: Readonly<Record<string, string | undefined>>): Buffer {
+  const entries = Object.entries(env).filter(([, value]) => value !== undefined);
+  for (const [name, value] of entries) {
+    if (name === "" || /[=\0]/.test(name) || value?.includes("\0"))
+      throw new RangeError(`not an environment variable: ${JSON.stringify(name)}`);
+  }
+  return Buffer.from(entries.map(([name, value]) => `${name}=${value}\0`).join(""));
 }
 
 const NUL = Buffer.from([0]);

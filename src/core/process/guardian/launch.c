@@ -13,6 +13,7 @@
 
 #include "cgroup.h"
 #include "command-input.h"
+#include "command-user.h"
 #include "inherited.h"
 
 /* The values to restore for the command; empty: never changed. */
@@ -93,6 +94,9 @@ static void exec_command(char **argv, char *extra, size_t length, pid_t guardian
   restore_priority();
   inherited_restore_limits();
   take_over_sockets();
+  if (user_become() < 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the user clears it */
+  if (getppid() != guardian) _exit(1);
   environment_apply(extra, length);
   name_cgroup();
   unblock_signals();

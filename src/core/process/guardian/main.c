@@ -3,8 +3,8 @@
  * runs CMD when ordered, and ensures that no process of CMD survives when the runner is killed, frozen or late. Neither
  * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
  * its guardians. Its arguments are "copies", which requests copies of the output (output-copies.c), the words for what
- * the caller passes on (inherited.c), "foreground", which leaves the command in the guardian's process group, and "pipes",
- * which requests pipes as standard streams (command-streams.c).
+ * the caller passes on (inherited.c), "foreground", which leaves the command in the guardian's process group, "pipes",
+ * which requests pipes as standard streams (command-streams.c), and the ids of the command's user (command-user.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "command-streams.h"
+#include "command-user.h"
 #include "guardians.h"
 #include "inherited.h"
 #include "launch.h"
@@ -41,6 +42,7 @@ int main(int argc, char **argv) {
   for (char **word = argv + 1; *word; word++) {
     if (strcmp(*word, "foreground") == 0) launch_in_own_group();
     if (strcmp(*word, "pipes") == 0) streams_request();
+    if (strncmp(*word, "user=", 5) == 0 && user_take(*word) < 0) return fail("cannot take a user");
   }
   if (inherited_take(argv + 1, has_copies ? COPIES_FD + 2 : WIRE_FD + 1, &sock) < 0)
     return fail("cannot pass on a descriptor");

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describeFileError, EXIT, SignalboxError } from "../../../../core/base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../../../core/base/finding.ts";
@@ -71,26 +70,18 @@ async function readAllJobs({ args, flags, io, settings }: CrontabCheck): Promise
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: [
       ...readings.flatMap(({ findings }) => findings),
-      ...(flags["as-schedules"]
-        ? texts.flatMap((text) => judgeAsSchedules(text, flags.strict === true, io))
-        : []),
+      ...(flags["as-schedules"] ? texts.flatMap((text) => judgeAsSchedules(text, flags.strict === true)) : []),
     ],
   };
 }
 
 /** Finds what an import would refuse or change. */
-function judgeAsSchedules(
-  { path, text, format }: CrontabText,
-  isStrict: boolean,
-  { env }: CommandIo,
-): Finding[] {
+function judgeAsSchedules({ path, text, format }: CrontabText, isStrict: boolean): Finding[] {
   const { faults, notes } = convertCrontab(text, {
     format: format ?? guessCrontabFormat(path, text).format,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     source: path,
     prefix: "",
-    workerUser: env.USER ?? userInfo().username,
-    sudo: false,
     catchup: "latest",
     overlap: "forbid",
     isStrict,

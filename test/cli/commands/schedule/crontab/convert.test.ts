@@ -15,8 +15,6 @@ const TERMS: CrontabImportOptions = {
   source: "crontab:odd",
   prefix: "",
   group: undefined,
-  workerUser: "ann",
-  sudo: false,
   catchup: "latest",
   overlap: "forbid",
   isStrict: false,
@@ -349,7 +347,7 @@ describe("a system's crontab", () => {
       "*/5 *\t* * *\troot\tflock -n /run/x /opt/locked",
       "0 3\t* * *\troot\t/opt/report",
     ];
-    const { definitions, faults, notes } = convert(text.join("\n"), { format: "system", workerUser: "root" });
+    const { definitions, faults, notes } = convert(text.join("\n"), { format: "system" });
     expect(faults).toEqual([]);
     expect([...definitions.keys()].map((id) => id.replace(/-\w{7}$/, ""))).toEqual([
       "run-parts",
@@ -369,34 +367,20 @@ describe("a system's crontab", () => {
 
   const LINES = "A=b\n0 1 * * * ann mine\n0 2 * * * root theirs\n";
 
-  it("is refused where a line is another user's", () => {
-    const { faults } = convert(LINES, { format: "system" });
-    expect(faults).toEqual([{ line: 3, detail: expect.stringMatching(/"root".*"ann".*--sudo/) }]);
+  it("keeps the user of each line, and says for whose crontab an export is", () => {
+    const { definitions, faults } = convert(LINES, { format: "system" });
+    expect(faults).toEqual([]);
+    const common = { env: { A: "b" }, folder: "~", input: "" };
+    expect([...definitions.values()]).toMatchObject([
+      { command: ["/bin/sh", "-c", "mine"], runAs: "ann", ...common },
+      { command: ["/bin/sh", "-c", "theirs"], runAs: "root", ...common },
+    ]);
+    expect(formatScheduleCrontab(definitions)).toMatch(/# for the crontab of root\n0 2 \* \* \* env A=b/);
   });
 
-  it("goes through sudo where that is asked for, with its variables", () => {
-    const [mine, theirs] = only(LINES, { format: "system", sudo: true });
-    expect(mine).toMatchObject({ command: ["/bin/sh", "-c", "mine"], env: { A: "b" } });
-    expect(theirs?.command).toEqual([
-      "sudo",
-      "-n",
-      "-H",
-      "-u",
-      "root",
-      "--",
-      "env",
-      "A=b",
-      "/bin/sh",
-      "-c",
-      'cd && exec "$@"',
-      "cron",
-      "/bin/sh",
-      "-c",
-      "theirs",
-    ]);
-    expect(theirs).toMatchObject({ input: "" });
-    expect(theirs?.folder).toBeUndefined();
-    expect(theirs?.env).toBeUndefined();
+  it.each(["0:0", "-u", "ann/daemon", "rооt"])("is refused where %s is no name of a user", (user) => {
+    const { faults } = convert(`0 1 * * * ${user} /opt/job\n`, { format: "system" });
+    expect(faults).toMatchObject([{ line: 1 }]);
   });
 });
 
