@@ -130,6 +130,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "cron/recurrence.ts",
         "cron/upcoming-occurrences.ts",
         "cron/wall-times.ts",
+        "calendar/blackout.ts",
         "calendar/calendar.ts",
         "calendar/day-rule.ts",
         "calendar/upcoming-days.ts",

@@ -37,7 +37,7 @@ export function listCronTimes(text: string, options: CronTimesOptions = {}): Cro
     time: new Date(at),
     local,
     note,
-    mark: mark === "calendar" ? undefined : mark, // a cron expression has no calendars
+    mark: mark === "gap" || mark === "overlap" ? mark : undefined, // a cron expression has no calendars
   }));
 }
 

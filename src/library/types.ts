@@ -36,7 +36,7 @@ export interface ScheduleFields {
   priority?: number;
   /** The schedule is removed when its last occurrence has succeeded, or has ended. Default: never. */
   removeAfter?: RemovalCondition;
-  /** Names of calendars (`signalbox calendar add`): it does not fire on the days of any of them. */
+  /** Names of calendars (`signalbox calendar add`), and times of the day such as `22:00-06:00`: it does not fire on the days of any of them, nor then. */
   except?: readonly string[];
   /** Names of calendars: it fires only on the days of any of them. */
   only?: readonly string[];
@@ -77,7 +77,7 @@ export interface ScheduleFields {
    * not kept.
    */
   keepResult?: Duration;
-  /** What happens to missed occurrences. Default: `all`. */
+  /** What happens to missed occurrences. Default: `latest`; of a schedule with `after`: `all`, each end counts. */
   catchup?: Catchup;
   /** What happens to an occurrence that is due while the previous one runs. Default: `forbid`. */
   overlap?: Overlap;

@@ -101,7 +101,7 @@ export const MOST_KEPT = 100;
 /** Defaults for fields that a definition does not set. Milliseconds. */
 export const SCHEDULE_DEFAULTS = {
   timezone: "UTC",
-  catchup: "all",
+  catchup: "latest",
   overlap: "forbid",
   on: "success",
   delay: 0,

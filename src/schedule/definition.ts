@@ -6,11 +6,13 @@ import { isCount, isJsonObject } from "../core/base/parse-json.ts";
 import { applySchema, refuseFault } from "../core/base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../core/base/text.ts";
 import { findConditionFault } from "../core/fleet/conditions.ts";
+import { isBlackoutText, parseBlackout } from "./calendar/blackout.ts";
 import { CONTAINER_RULES, findContainerFault } from "../core/process/guarded-command/container.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/offsets.ts";
 import {
   CATCHUPS,
+  type Catchup,
   CHAIN_CONDITIONS,
   EVERY_HOST,
   HOOK_NAMES,
@@ -84,10 +86,31 @@ const DEFINITION = v.object({
   end: v.exactOptional(
     createField("end", isMillis, "is not an instant in ms since the epoch", { type: ["string", "integer"] }),
   ),
-  /** Names of calendars. It does not fire on the days of any of them. */
-  except: createCalendarsField("except"),
+  /** Names of calendars, and times of the day such as `22:00-06:00`. It does not fire on the days of any of them, or then. */
+  except: v.exactOptional(
+    v.pipe(
+      createField(
+        "except",
+        isTexts,
+        "is not a list of names of calendars, or times such as 22:00-06:00",
+        TEXT_LIST,
+      ),
+      refuseFault((entries) => findFirstFault(entries.filter(isBlackoutText).map(parseBlackout))),
+    ),
+  ),
   /** Names of calendars. It fires only on the days of any of them. */
-  only: createCalendarsField("only"),
+  only: v.exactOptional(
+    v.pipe(
+      createField("only", isTexts, "is not a list of names of calendars", TEXT_LIST),
+      refuseFault((entries) => {
+        const times = entries.find(isBlackoutText);
+        return (
+          times &&
+          `only has names of calendars; got ${quoteText(times)}: name the other times of the day in except`
+        );
+      }),
+    ),
+  ),
   /** What happens to an occurrence on a day that calendars exclude. */
   ifExcluded: createChoiceField("ifExcluded", EXCLUSION_RULES),
   /** Data for the handler. */
@@ -344,6 +367,11 @@ export function formatConditions({ if: conditions }: Definition): string | undef
   return conditions && `it needs a host with ${conditions.join(" and ")}`;
 }
 
+/** Returns which missed occurrences run. What follows other schedules runs after each of their ends, unless it says otherwise. */
+export function getCatchup({ catchup, after }: Definition): Catchup {
+  return catchup ?? (after === undefined ? SCHEDULE_DEFAULTS.catchup : "all");
+}
+
 /** Returns how late an occurrence may start, ms; undefined: without limit. */
 export function getDeadline({ deadline, catchup }: Definition): number | undefined {
   return deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
@@ -386,8 +414,8 @@ function createTextField(name: string) {
   return v.exactOptional(createField(name, isText, "is not a string", { type: "string" }));
 }
 
-function createCalendarsField(name: string) {
-  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars", TEXT_LIST));
+function findFirstFault(parsed: readonly ParseResult<unknown>[]): string | undefined {
+  return parsed.flatMap((one) => ("fault" in one ? [one.fault] : []))[0];
 }
 
 function createDurationField(name: string) {

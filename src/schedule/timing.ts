@@ -1,4 +1,5 @@
 import type { Millis, WallTime } from "../core/base/clock.ts";
+import { type BlackoutSpan, excludeBlackouts, findBlackout, listBlackouts } from "./calendar/blackout.ts";
 import { type Calendars, NO_CALENDARS, toDay } from "./calendar/calendar.ts";
 import { buildDayRule } from "./calendar/day-rule.ts";
 import { restrictPlan } from "./calendar/upcoming-days.ts";
@@ -18,8 +19,9 @@ export interface Timing extends PlanTimes {
   readonly lag: Millis;
   /** Time from the end of a run to the next scheduled time, if that depends on the end. */
   readonly wait?: Millis | undefined;
-  /** Returns whether the calendars exclude the day of an instant in the zone of the schedule. */
+  /** Returns whether an instant is in a blackout, or the calendars exclude its day in the zone of the schedule. */
   isExcluded(instant: WallTime): boolean;
+  findBlackout(instant: WallTime): BlackoutSpan | undefined;
   /**
    * Returns when something runs that is not due by the plan: at the instant itself; if its day is excluded, at the time to which that
    * moves. Undefined if it is left out.
@@ -32,6 +34,7 @@ export const NEVER_DUE: Timing = {
   ...NO_TIMES,
   lag: 0,
   isExcluded: () => false,
+  findBlackout: () => undefined,
   findAllowed: (instant) => instant,
 };
 
@@ -49,7 +52,9 @@ export function createTiming(
   const { timezone, end } = definition;
   const rule = buildDayRule(definition, calendars);
   const plan = restrictPlan(parsePlan(definition.cron), timezone, rule);
-  const times = createPlanTimes(plan, timezone);
+  const blackouts = listBlackouts(definition);
+  const findSpan = (instant: WallTime) => findBlackout(blackouts, timezone, instant);
+  const times = excludeBlackouts(createPlanTimes(plan, timezone), timezone, blackouts);
   const limitToEnd = (at: WallTime | undefined) =>
     at !== undefined && end !== undefined && at > end ? undefined : at;
   return {
@@ -59,10 +64,13 @@ export function createTiming(
     findFrom: (instant) => limitToEnd(times.findFrom(instant)),
     findUntil: (instant) => times.findUntil(end === undefined ? instant : Math.min(instant, end)),
     count: times.count,
-    isExcluded: (instant) => rule?.isExcluded(toDay(instant + getZoneOffset(timezone, instant))) ?? false,
+    isExcluded: (instant) =>
+      findSpan(instant) !== undefined ||
+      rule?.isExcluded(toDay(instant + getZoneOffset(timezone, instant))) === true,
+    findBlackout: findSpan,
     findAllowed: (instant) => {
       const once = restrictPlan({ kind: "once", text: "", at: instant }, timezone, rule);
-      return once.kind === "once" ? once.at : undefined;
+      return once.kind === "once" && findSpan(once.at) === undefined ? once.at : undefined;
     },
   };
 }

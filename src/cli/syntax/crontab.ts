@@ -93,8 +93,16 @@ export function parseCrontab(text: string, format: CrontabFormat): Crontab {
     comments = comment?.[1] === undefined ? [] : [...above, comment[1].trim()];
     if (comment !== null) continue;
     const variable = VARIABLE.exec(content);
-    if (variable !== null) variables = new Map([...variables, parseVariable(variable)]);
-    else parseJob({ line, content, format, variables, note: extractNote(above) }, jobs, faults);
+    if (variable !== null) {
+      const [name, value] = parseVariable(variable);
+      variables = new Map([...variables, [name, value]]);
+      if (/^(?:CRON_)?TZ$/.test(name) && JOB.test(value.replace(/^\S+/, "")))
+        faults.push({
+          line,
+          isFatal: true,
+          detail: `all of it is the value of ${name}, so cron starts nothing: give ${name} a line of its own`,
+        });
+    } else parseJob({ line, content, format, variables, note: extractNote(above) }, jobs, faults);
   }
   return { jobs, faults };
 }
@@ -158,6 +166,11 @@ function parseJob(
       rest === undefined || rest === "" || format !== "system"
         ? "there is no command after the schedule"
         : `there is no command after the user ${quoteText(rest)}; this is a crontab with a user before the command`,
+    );
+  const [flags] = /^-[nqs]+(?=[ \t])/.exec(command) ?? [];
+  if (flags !== undefined)
+    addFault(
+      `the command begins with ${flags}, a flag of OpenBSD's cron, which others take for the program: leave it out`,
     );
   if (format === "user" && /^root[ \t]+[^-]/.test(command))
     addFault(
@@ -450,6 +463,6 @@ const CRONTAB_COMMANDS = new Set<string>([
   drush wp magento symfony make ant mvn gradle go cargo mysqldump mysqladmin mariadb-dump psql pg_dump pg_dumpall
   vacuumdb sqlite3 mongodump redis-cli influx aws gsutil gcloud az s3cmd s3fs mc sendmail mailx mutt ansible
   ansible-playbook salt-call puppet chef-client webalizer awstats vnstat sa1 sa2 sar iptables nft ip wp-cli xvfb-run
-  osascript launchctl jq notify-send beep
+  osascript launchctl jq notify-send beep su-exec gosu setpriv
 `),
 ]);

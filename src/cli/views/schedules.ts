@@ -9,6 +9,7 @@ import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrence
 import {
   type Definition,
   formatConditions,
+  getCatchup,
   getPause,
   getScheduleType,
   isPaused,
@@ -810,10 +811,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["tags", definition.tags?.join(" ")],
     ["delay", formatTime(delay)],
     ["jitter", jitter ? `up to ${formatDuration(jitter)}` : undefined],
-    [
-      "catch-up",
-      `${definition.catchup ?? SCHEDULE_DEFAULTS.catchup}${deadline ? `, none later than ${formatTime(deadline)}` : ""}`,
-    ],
+    ["catch-up", `${getCatchup(definition)}${deadline ? `, none later than ${formatTime(deadline)}` : ""}`],
     ["overlap", definition.overlap ?? SCHEDULE_DEFAULTS.overlap],
     ["time-out", formatTime(timeout)],
     ["retries", retries ? `${retries}, the first after ${formatDuration(backoff)}` : undefined],

@@ -89,6 +89,7 @@ async function addSchedule(command: AddCommand, { setup, io }: PerfectschedRun):
   if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
   const options = collectTexts([
     `--timezone=${timezone}`,
+    "--catchup=all", // PerfectSched makes up missed runs one by one
     `--data=${JSON.stringify(data)}`,
     delay > 0 && `--delay=${delay}s`,
     start !== undefined && `--start=${formatInstant("-s", start)}`,

@@ -1,5 +1,6 @@
 import { ConfigError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
+import { isBlackoutText } from "./blackout.ts";
 import { type Calendars, type DayMatcher, getDayMatcher } from "./calendar.ts";
 
 export const EXCLUSION_RULES = ["skip", "next", "previous"] as const;
@@ -9,7 +10,7 @@ export const EXCLUSION_RULES = ["skip", "next", "previous"] as const;
  */
 export type ExclusionRule = (typeof EXCLUSION_RULES)[number];
 
-/** The fields of a schedule that name calendars. */
+/** The fields of a schedule that name calendars; `except` also has times of the day, see `parseBlackout`. */
 export interface CalendarFields {
   readonly except?: readonly string[];
   readonly only?: readonly string[];
@@ -26,7 +27,7 @@ export interface DayRule {
 
 /** Returns the names of all calendars of a schedule, each once. */
 export function listCalendarNames({ except = [], only = [] }: CalendarFields): string[] {
-  return [...new Set([...except, ...only])];
+  return [...new Set([...except, ...only])].filter((name) => !isBlackoutText(name));
 }
 
 /** Says why a schedule must not fire: a calendar is missing or cannot be read. Undefined if all can be read. */
@@ -48,7 +49,7 @@ export function buildDayRule(fields: CalendarFields, calendars: Calendars): DayR
   if (listCalendarNames(fields).length === 0) return undefined;
   const fault = findCalendarFault(fields, calendars);
   if (fault !== undefined) throw new ConfigError(`${fault}; create it with: signalbox calendar add`);
-  const except = listMatchers(fields.except, calendars);
+  const except = listMatchers(listCalendarNames({ except: fields.except ?? [] }), calendars);
   const only = listMatchers(fields.only, calendars);
   const findReason = (day: number) => {
     const name = except.find(([, matches]) => matches(day))?.[0];

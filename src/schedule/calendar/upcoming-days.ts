@@ -1,10 +1,19 @@
 import type { LocalTime, WallTime } from "../../core/base/clock.ts";
 import { DAY_MS } from "../../core/base/duration.ts";
+import { pluralize } from "../../core/base/text.ts";
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
 import { isPlanned, memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
-import { type CronText, listPlannedOccurrences, MANUAL_PLAN, type Plan, parsePlan } from "../plan.ts";
+import {
+  type CronText,
+  createPlanTimes,
+  listPlannedOccurrences,
+  MANUAL_PLAN,
+  type Plan,
+  parsePlan,
+} from "../plan.ts";
+import { excludeBlackouts, listBlackouts } from "./blackout.ts";
 import { type Calendars, formatDay, toDay } from "./calendar.ts";
 import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";
 
@@ -39,7 +48,7 @@ export function listUpcoming(
   const { timezone } = fields;
   const plan = parsePlan(fields.cron);
   const rule = buildDayRule(fields, calendars);
-  const found = listPlannedOccurrences(restrictPlan(plan, timezone, rule), timezone, after, count);
+  const found = listOutsideBlackouts(restrictPlan(plan, timezone, rule), fields, after, count);
   if (rule === undefined) return found;
   let last = toDay(since + getZoneOffset(timezone, since)) - 1;
   return found.map((one) => {
@@ -48,6 +57,37 @@ export function listUpcoming(
     last = day;
     return note === undefined ? one : addNote(one, note);
   });
+}
+
+/** Lists the next occurrences that are in no blackout; the first one after a blackout says how many it left out. */
+function listOutsideBlackouts(
+  plan: Plan,
+  { timezone, ...fields }: PlannedFields,
+  after: WallTime,
+  count: number,
+): UpcomingOccurrence[] {
+  const blackouts = listBlackouts(fields);
+  if (blackouts.length === 0) return listPlannedOccurrences(plan, timezone, after, count);
+  const times = createPlanTimes(plan, timezone);
+  const allowed = excludeBlackouts(times, timezone, blackouts);
+  const found: UpcomingOccurrence[] = [];
+  for (let last = after; found.length < count; last = found.at(-1)?.at ?? after) {
+    const at = allowed.findFrom(last + 1);
+    const skipped = at === undefined ? 0 : times.count(last, at - 1, MAX_COUNTED_TIMES + 1);
+    const [one] =
+      at === undefined ? [] : listPlannedOccurrences(plan, timezone, skipped === 0 ? last : at - 1, 1);
+    if (one === undefined) break;
+    found.push(skipped === 0 ? one : addNote(one, formatLeftOut(skipped, blackouts), "blackout"));
+  }
+  return found;
+}
+
+/** Largest number of times in a blackout that is told. */
+const MAX_COUNTED_TIMES = 999;
+
+function formatLeftOut(count: number, blackouts: ReturnType<typeof listBlackouts>): string {
+  const times = count > MAX_COUNTED_TIMES ? `more than ${MAX_COUNTED_TIMES} times` : pluralize(count, "time");
+  return `skipped ${times} (${blackouts.map(({ text }) => text).join(", ")})`;
 }
 
 /**
@@ -112,9 +152,13 @@ function formatExcludedDay(rule: DayRule, day: number): string {
   return `${formatDay(day)} (${rule.findReason(day) ?? ""})`;
 }
 
-function addNote(one: UpcomingOccurrence, note: string): UpcomingOccurrence {
+function addNote(
+  one: UpcomingOccurrence,
+  note: string,
+  mark: UpcomingOccurrence["mark"] = "calendar",
+): UpcomingOccurrence {
   return one.note === undefined
-    ? { ...one, mark: one.mark ?? "calendar", note }
+    ? { ...one, mark: one.mark ?? mark, note }
     : { ...one, note: `${one.note}; ${note}` };
 }
 

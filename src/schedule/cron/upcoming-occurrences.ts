@@ -16,8 +16,8 @@ export interface UpcomingOccurrence {
   at: WallTime;
   /** Local time: "2026-03-29 03:00 CEST (+02:00)". */
   local: string;
-  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`); or a day is excluded (`calendar`). */
-  mark?: "gap" | "overlap" | "calendar";
+  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`); or a day is excluded (`calendar`), or times (`blackout`). */
+  mark?: "gap" | "overlap" | "calendar" | "blackout";
   /** The time concerned, and the effect on it. */
   note?: string;
 }

@@ -1,4 +1,4 @@
-import { type Definition, isPaused } from "../definition.ts";
+import { type Definition, getCatchup, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { computeLag } from "../timing.ts";
 import type { DueState, HandedEnd, OpenOccurrence, PredecessorEnd } from "./due.ts";
@@ -86,7 +86,7 @@ function addChainedRun(
   if (newest === undefined) return { kind: "unchanged" };
   const { arrived: _, ...rest } = due;
   const isKept = ({ kind, attempt }: OpenOccurrence) =>
-    kind !== "after" || attempt > 0 || (definition.catchup ?? SCHEDULE_DEFAULTS.catchup) === "all";
+    kind !== "after" || attempt > 0 || getCatchup(definition) === "all";
   const open = due.open.filter(isKept);
   if (open.length >= MAX_OPEN_OCCURRENCES) return { kind: "full" };
   const handed = ends.length === 1 && definition.data === undefined ? newest.data : undefined;

@@ -1,4 +1,5 @@
 import type { WallTime } from "../../core/base/clock.ts";
+import { findBlackout, listBlackouts } from "../calendar/blackout.ts";
 import { type Definition, getPause, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { canStartBackfilled } from "./backfill.ts";
@@ -31,7 +32,9 @@ export function findNextCandidate(
   const until = isPaused(definition, due, now) ? (getPause(definition, due)?.until ?? Infinity) : undefined;
   let best: Candidate | undefined;
   const offer = (candidate: Candidate, isStopped: boolean) => {
-    const runAt = isStopped ? Math.max(candidate.runAt, until ?? 0) : candidate.runAt;
+    const free = isStopped ? Math.max(candidate.runAt, until ?? 0) : candidate.runAt;
+    const isTriggered = candidate.open?.kind === "trigger";
+    const runAt = isTriggered ? free : leaveBlackouts(definition, free, now);
     if (runAt < (best?.runAt ?? Infinity)) best = { ...candidate, runAt };
   };
   for (const open of due.open) {
@@ -43,6 +46,20 @@ export function findNextCandidate(
   if (due.backfill !== undefined && canStartBackfilled(due))
     offer({ runAt: due.backfill.since, isBackfilled: true }, until !== undefined);
   return best;
+}
+
+/** Returns when what may start at `runAt` starts: what is late, is delayed or waits for a retry does not start in a blackout. */
+function leaveBlackouts(definition: Definition, runAt: WallTime, now: WallTime): WallTime {
+  const blackouts = listBlackouts(definition);
+  let at = Math.max(runAt, now);
+  let span = findBlackout(blackouts, definition.timezone, at);
+  if (span === undefined) return runAt;
+  // Several may follow each other; together they are never the whole day, see `checkFires`.
+  for (let left = 0; span !== undefined && left <= 2 * blackouts.length; left += 1) {
+    at = span.end;
+    span = findBlackout(blackouts, definition.timezone, at);
+  }
+  return at;
 }
 
 /** Returns the overlap rule or its default. */

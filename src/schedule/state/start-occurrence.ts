@@ -1,6 +1,5 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import { type Definition, getDeadline, isOnce } from "../definition.ts";
-import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { type Definition, getCatchup, getDeadline, isOnce } from "../definition.ts";
 import type { Timing } from "../timing.ts";
 import { startBackfilled } from "./backfill.ts";
 import { addDeadLetter, buildDeadLetter } from "./complete-occurrence.ts";
@@ -78,10 +77,13 @@ function applyCalendars(
     const moved = { ...open, scheduled: findFreeTime({ ...due, open: others }, at), runAt: at + timing.lag };
     return { due: { ...due, open: [...others, moved] }, outcomes: [] };
   }
+  const blackout = timing.findBlackout(scheduled);
   const reason =
-    ifExcluded === "previous"
-      ? "its calendars move it to a day in the past"
-      : "its calendars exclude the day";
+    blackout !== undefined
+      ? `its scheduled time is in the blackout ${blackout.text}`
+      : ifExcluded === "previous"
+        ? "its calendars move it to a day in the past"
+        : "its calendars exclude the day";
   const outcome: OccurrenceOutcome = {
     scheduled,
     result: "skipped",
@@ -182,12 +184,12 @@ function chooseOccurrence(
   { next: first, runAt }: FirstOccurrence,
   now: WallTime,
 ): number | undefined {
-  const { catchup = SCHEDULE_DEFAULTS.catchup } = definition;
   const deadline = getDeadline(definition);
   const computeRunAt = (instant: WallTime) => (instant === first ? runAt : instant + timing.lag);
   if (first === undefined) return undefined;
   let instant: WallTime | undefined = first;
-  if (catchup !== "all") instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
+  if (getCatchup(definition) !== "all")
+    instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
   if (deadline !== undefined && now - computeRunAt(instant) > deadline)
     instant = timing.findFrom(Math.max(instant + 1, now - timing.lag - deadline));
   return instant;

@@ -6,6 +6,7 @@ import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { formatShortList, quoteText } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
+import { findBlackout, listBlackouts } from "../../schedule/calendar/blackout.ts";
 import { type Calendars, formatDay, NO_CALENDARS, toDay } from "../../schedule/calendar/calendar.ts";
 import { buildDayRule, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
@@ -317,15 +318,17 @@ function buildTriggerChange(
   return removeLetters(before, letters, due);
 }
 
-/** @throws UsageError if the calendars of the schedule exclude this day; ConfigError if one of them is missing */
+/** @throws UsageError if the calendars of the schedule exclude this day, or it is in a blackout; ConfigError if one of them is missing */
 function checkDay(id: string, definition: Definition, now: WallTime, calendars: Calendars): void {
   const { timezone } = definition;
   const rule = buildDayRule(definition, calendars);
   const day = toDay(now + getZoneOffset(timezone, now));
   const reason = rule?.findReason(day);
-  if (reason !== undefined)
+  const blackout = findBlackout(listBlackouts(definition), timezone, now);
+  const when = reason === undefined ? blackout && "now" : `on ${formatDay(day)}`;
+  if (when !== undefined)
     throw new UsageError(
-      `schedule ${quoteText(id)} does not run on ${formatDay(day)} (${reason}); to run it all the same, add --ignore-calendar`,
+      `schedule ${quoteText(id)} does not run ${when} (${reason ?? blackout?.text}); to run it all the same, add --ignore-calendar`,
     );
 }
 
@@ -700,8 +703,11 @@ export function checkFires(id: string, definition: Definition, due: DueState, no
 function explainNeverFires(plan: Plan, definition: Definition, now: WallTime): string {
   const { cron, timezone, end } = definition;
   const isOver = plan.kind === "once" && plan.at < now;
-  if (listCalendarNames(definition).length > 0 && !isOver)
-    return `its calendars leave no day${end === undefined ? "" : " before its end"}: ${listCalendarNames(definition).join(", ")}`;
+  const [calendars, blackouts] = [listCalendarNames(definition), listBlackouts(definition)];
+  if (blackouts.length > 0 && !isOver)
+    return `its ${calendars.length === 0 ? "blackouts leave" : "calendars and blackouts leave"} no time: ${[...calendars, ...blackouts.map(({ text }) => text)].join(", ")}`;
+  if (calendars.length > 0 && !isOver)
+    return `its calendars leave no day${end === undefined ? "" : " before its end"}: ${calendars.join(", ")}`;
   if (plan.kind === "once") return `${formatIso(plan.at)} has passed`;
   if (end !== undefined)
     return `${quoteText(formatCronText(cron))} has no occurrence before its end, ${formatIso(end)}`;

@@ -87,13 +87,15 @@ describe.concurrent("retries", () => {
   test("a runner that is frozen in the wait while its session ends starts nothing when it continues", async ({
     namespace,
   }) => {
-    const words = ["-v", "--lock", "job", "--retries", "1", "--retry-wait", "1s"];
+    const words = ["-v", "--lock", "job", "--retries", "1", "--retry-wait", "12s"];
     const run = namespace.startRun(words, ["sh", "-c", "echo ran; exit 7"]);
     await run.waitForOutput(IN_WAIT);
+    const longest = performance.now() + 15_000;
     killProcess(run.pid, "SIGSTOP");
     await expireSession(namespace, "job");
     const other = await namespace.startHolder("--lock job");
-    killProcess(run.pid, "SIGCONT"); // the wait may be over too
+    await waitUntil("the wait is over", async () => performance.now() > longest);
+    killProcess(run.pid, "SIGCONT"); // its timer fires before it learns of the loss
     const { code, stdout } = await run.ended;
     expect({ code, count: countAttempts(stdout) }).toEqual({ code: 125, count: 1 });
     await other.end();

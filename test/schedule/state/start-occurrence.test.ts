@@ -15,6 +15,7 @@ const everyMinute = (lag = 0, end = Number.POSITIVE_INFINITY): Timing => {
     findUntil: (at) => Math.floor(Math.min(at, end) / M) * M,
     count: (after, until, most) => Math.min(most, Math.floor(until / M) - Math.floor(after / M)),
     isExcluded: () => false,
+    findBlackout: () => undefined,
     findAllowed: (at) => at,
   };
 };
@@ -57,11 +58,12 @@ describe("after an outage of ten minutes", () => {
   const now = 20 * M + 5_000;
   const cases: [string, Partial<Definition>, number | undefined, number | undefined, number | undefined][] = [
     // catch-up, taken, next, skipped
-    ["all: one by one", {}, 10, 11, undefined],
+    ["all: one by one", { catchup: "all" }, 10, 11, undefined],
+    ["by default: the newest", {}, 20, 21, 10],
     ["latest: the newest", { catchup: "latest" }, 20, 21, 10],
     ["none: the newest, it is less than a minute late", { catchup: "none" }, 20, 21, 10],
     ["none: with its own deadline", { catchup: "none", deadline: 1_000 }, undefined, 21, 11],
-    ["all: a deadline drops the oldest", { deadline: 3 * M }, 18, 19, 8],
+    ["all: a deadline drops the oldest", { catchup: "all", deadline: 3 * M }, 18, 19, 8],
     ["latest: within the deadline", { catchup: "latest", deadline: M }, 20, 21, 10],
     ["latest: too late even so", { catchup: "latest", deadline: 1_000 }, undefined, 21, 11],
   ];
@@ -101,7 +103,7 @@ describe("with conditions that do not hold", () => {
     );
 
   test("what is too late is skipped for this reason, and nothing starts", () => {
-    expect(take({ deadline: 90_000 }, 15 * M)).toEqual({
+    expect(take({ catchup: "all", deadline: 90_000 }, 15 * M)).toEqual({
       due: {
         next: 14 * M,
         runAt: 14 * M,
@@ -123,7 +125,7 @@ describe("with conditions that do not hold", () => {
 
   test("the time that `at` has given stays", () => {
     const due = state(10 * M, { runAt: 11 * M });
-    expect(take({ deadline: M }, 11 * M + 1, due)).toEqual({ due, outcomes: [] });
+    expect(take({ catchup: "all", deadline: M }, 11 * M + 1, due)).toEqual({ due, outcomes: [] });
   });
 });
 
@@ -181,7 +183,7 @@ describe("after a pause that has ended by itself", () => {
     expect(outcomes).toMatchObject([{ result: "skipped", count: 5, until: 17 * M }]);
   });
   test("what was due before it is", () => {
-    expect(takeNext({ pause }, state(11 * M), 18 * M + 1).occurrence?.scheduled).toBe(11 * M);
+    expect(takeNext({ pause, catchup: "all" }, state(11 * M), 18 * M + 1).occurrence?.scheduled).toBe(11 * M);
   });
 });
 

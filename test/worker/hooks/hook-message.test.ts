@@ -49,6 +49,24 @@ describe("what is sent", () => {
     ]);
   });
 
+  test("a check gets the exit code in the path, and the last lines of a failure", () => {
+    const hook = "ping+https://hc-ping.com/uuid/?create=1";
+    const { url, body } = readPost(hook);
+    expect([url.href, body]).toEqual([
+      "https://hc-ping.com/uuid/3?create=1",
+      "mail.daily has failed with exit code 3\n\nno <mail> & more\nred",
+    ]);
+    const { code: _, ...timeout } = failure;
+    expect(readPost(hook, timeout).url.pathname).toBe("/uuid/fail");
+    for (const [event, path] of [
+      ["start", "/uuid/start"],
+      ["success", "/uuid"],
+    ] as const) {
+      const sent = readPost(hook, { ...failure, event });
+      expect([sent.url.pathname, sent.body]).toEqual([path, ""]);
+    }
+  });
+
   test("Slack gets text, in which the output is no markup", () => {
     expect(parseBody("slack+https://hooks.slack.com/a").text.split("\n")).toEqual([
       "*mail.daily has failed with exit code 3*",

@@ -250,7 +250,7 @@ test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j i
   made.handleEvent(buildStarted());
   await made.close();
   expect(log.list[0]?.error).toBe(
-    "its address is not of the form https://…, slack+https://…, teams+https://…, ntfy+https://…, pagerduty+https://… or mailto:ADDRESS",
+    "its address is not of the form https://…, slack+https://…, teams+https://…, ntfy+https://…, pagerduty+https://…, ping+https://… or mailto:ADDRESS",
   );
 });
 

@@ -125,10 +125,10 @@ export class RunCapture implements OutputCopies {
     while (this.#server?.isNeeded) await this.#connection.clock.sleep(50, this.#over.signal);
   }
 
-  /** Returns the end of the output so far. */
-  async collectTail(): Promise<string | undefined> {
+  /** Returns the end of the output so far. @param within  how long to wait for what has not passed */
+  async collectTail(within = LAST_OUTPUT): Promise<string | undefined> {
     this.#finish();
-    if (this.#unpassed > 0) await waitAtMost(this.#connection.clock, LAST_OUTPUT, this.#passed.promise);
+    if (this.#unpassed > 0) await waitAtMost(this.#connection.clock, within, this.#passed.promise);
     return this.#storage === undefined ? this.#tail.render() : this.#keeper?.renderTail();
   }
 

@@ -45,7 +45,7 @@ import {
 import type { Call, CommandIo } from "../../frame/command.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
-import type { RunCapture } from "./capture.impl.ts";
+import type { OpenedRun } from "./extended-run.ts";
 import type { RunFlags } from "./run.ts";
 import { RunArchive } from "./run-archive.ts";
 
@@ -165,12 +165,6 @@ export async function withOpenRun<T>(
     log.close?.();
     store.close();
   }
-}
-
-/** What a run has opened besides its ports. */
-export interface OpenedRun {
-  connection: CommandConnection;
-  capture: RunCapture | undefined;
 }
 
 /** Whether hooks get the end of the output while it passes to the caller. */

@@ -7,21 +7,13 @@ import type { RunResult } from "../../../core/run/run.ts";
 import { computeBackoff } from "../../../schedule/backoff.ts";
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { computeJitter } from "../../../schedule/hash.ts";
-import type { Call, CommandIo } from "../../frame/command.ts";
-import type { OpenedRun } from "./execute-run.ts";
+import type { ExtendedRun } from "./extended-run.ts";
 import type { RunFlags } from "./run.ts";
 import { RunHooks } from "./run-hooks.ts";
 import { SpooledOutput } from "./spooled-output.ts";
 
-/** A run with options that most runs do not have. */
-export interface ExtendedRun extends OpenedRun {
-  call: Call<RunFlags>;
-  ports: RunPorts;
-  request: RunRequest;
-  io: CommandIo;
-  /** Starts the run itself. */
-  start(): Promise<RunResult>;
-}
+/** How long to wait for the end of the output, ms. The claim is free by then. */
+const LAST_OUTPUT_MS = 2_000;
 
 /**
  * Executes a run with `--retries`, `--jitter`, `--quiet-success`, `--ping` or hooks. What comes after the command is done when
@@ -43,7 +35,7 @@ export async function executeExtendedRun(extended: ExtendedRun): Promise<RunResu
     const running = start();
     const result = await running.catch(() => undefined);
     const isSuccess = result?.kind === "ended" && result.code === 0;
-    const tail = capture === undefined ? output?.readTail() : await capture.collectTail();
+    const tail = capture === undefined ? output?.readTail() : await capture.collectTail(LAST_OUTPUT_MS);
     if (!isSuccess) output?.print();
     await hooks?.close(running, tail);
     return await running;

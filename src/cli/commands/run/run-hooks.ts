@@ -12,8 +12,8 @@ import type { Hook } from "../../../schedule/definition-values.ts";
 import { callHook, formatHook, type HookPorts } from "../../../worker/hooks/call-hook.ts";
 import type { HookPayload } from "../../../worker/hooks/hook-payload.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
-import { parseHook } from "../schedule/parse-hook.ts";
-import type { ExtendedRun } from "./extended-run.impl.ts";
+import type { ExtendedRun } from "./extended-run.ts";
+import { parseHook } from "./parse-hook.ts";
 
 /** Limit of one attempt, ms, as in a worker. */
 const ATTEMPT_TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { generateRunId } from "../../../core/base/ids.ts";
-import { canonicalizeHost, quoteText } from "../../../core/base/text.ts";
+import { canonicalizeHost, collectTexts, quoteText } from "../../../core/base/text.ts";
 import { buildTraceVariables, readTraceContext } from "../../../core/base/trace.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../../schedule/definition.ts";
@@ -58,7 +58,7 @@ import {
   checkNoneEmpty,
   readGivenFields,
 } from "./definition-input.ts";
-import { formatUpcomingRuns } from "./describe-schedule.ts";
+import { describeOutage, formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 import { readTimes } from "./times.ts";
 
@@ -207,7 +207,9 @@ async function addSchedule(
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;
-      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
+      if (due === undefined) return [];
+      const upcoming = formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
+      return collectTexts([...upcoming, describeOutage(definition)]);
     },
   });
 }

@@ -23,6 +23,7 @@ import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } fro
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
+import { describeSurroundings, findSplitRedirection, listNamedVariables } from "./cron-surroundings.ts";
 
 export interface CrontabImportOptions {
   format: CrontabFormat;
@@ -40,7 +41,15 @@ export interface CrontabImportOptions {
   sudo: boolean;
   catchup: Catchup;
   overlap: Overlap;
+  /** Lines that would not mean what they mean in cron are refused. */
+  isStrict: boolean;
   now: WallTime;
+}
+
+/** A remark about a line that is imported, or left to cron. */
+interface CrontabNote extends LineRemark {
+  /** The line means the same in cron. */
+  isAsInCron?: true;
 }
 
 interface ConvertedCrontab {
@@ -48,7 +57,7 @@ interface ConvertedCrontab {
   /** Lines that cannot be converted to a schedule. */
   faults: readonly LineRemark[];
   /** Differences to cron. */
-  notes: readonly LineRemark[];
+  notes: readonly CrontabNote[];
 }
 
 /** Variables for cron itself, or set by cron. */
@@ -70,9 +79,11 @@ export function convertCrontab(
   const { jobs, faults } = parseCrontab(text, terms.format);
   const fatal = faults.filter(({ isFatal, isOfFile }) => isFatal && !isOfFile);
   const bad = new Set(fatal.map(({ line }) => line));
-  const notes = faults
+  const notes: CrontabNote[] = faults
     .filter((fault) => !fatal.includes(fault))
-    .map(({ line, detail, isOfFile }) => ({ line, detail: isOfFile ? `${detail}; it is imported` : detail }));
+    .map(({ line, detail, isOfFile }) =>
+      isOfFile ? { line, detail: `${detail}; it is imported` } : { line, detail, isAsInCron: true },
+    );
   const ids = buildScheduleIds(jobs, terms.prefix, met);
   const definitions = new Map<string, Definition>();
   const refused: LineRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
@@ -84,8 +95,15 @@ export function convertCrontab(
     if (note !== undefined) notes.push({ line: job.line, detail: note });
     if (/^@reboot$/i.test(job.schedule) && reason === undefined)
       notes.push({ line: job.line, detail: AT_BOOT });
-    if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
+    if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT, isAsInCron: true });
     if (reason !== undefined) continue;
+    const place = {
+      isHostKnown: terms.on === EVERY_HOST || terms.group !== undefined || work !== undefined,
+      isOfSupercronic: terms.format === "supercronic",
+    };
+    notes.push(...describeSurroundings(job, place).map((detail) => ({ line: job.line, detail })));
+    if (terms.isStrict && terms.format !== "supercronic" && isMailed(job))
+      notes.push({ line: job.line, detail: MAILED });
     const converted = tryConvert(() => buildDefinition(job, terms));
     if ("fault" in converted) refused.push({ line: job.line, detail: converted.fault });
     else {
@@ -93,10 +111,12 @@ export function convertCrontab(
       if (terms.format !== "supercronic") notes.push(...listCronNotes(job, converted.value, terms.now));
     }
   }
+  const all = [...notes, ...listVariableNotes(jobs)];
+  const changed = terms.isStrict ? all.filter(({ isAsInCron }) => isAsInCron !== true) : [];
   return {
     definitions,
-    faults: refused.sort(compareLines),
-    notes: [...notes, ...listVariableNotes(jobs)].sort(compareLines),
+    faults: [...refused, ...changed].sort(compareLines),
+    notes: all.filter((note) => !changed.includes(note)).sort(compareLines),
   };
 }
 
@@ -105,7 +125,10 @@ const compareLines = (a: LineRemark, b: LineRemark): number => a.line - b.line;
 function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition {
   const { variables, note } = job;
   const jitter = parseRandomDelay(variables.get("RANDOM_DELAY"));
-  const env = Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name)));
+  const env = {
+    ...Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name))),
+    ...(terms.format !== "supercronic" && listNamedVariables(job, job.user ?? terms.workerUser)),
+  };
   const mail = toMailHook(variables.get("MAILTO"));
   const plan = toPlan(job.schedule);
   const isHostWork = terms.on === undefined && findHostMaintenance(job.command, variables) !== undefined;
@@ -132,6 +155,11 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
   };
 }
 
+/** Whether cron mails what a line writes, without being told to whom. */
+function isMailed({ command, variables }: CronJob): boolean {
+  return !variables.has("MAILTO") && !command.includes(">");
+}
+
 /** Converts MAILTO to a hook. @returns undefined if it has no address, or one that no mail may be sent to */
 function toMailHook(to = ""): string | undefined {
   const hook = `mailto:${to.replaceAll(/\s*,\s*/g, ",").trim()}`;
@@ -154,6 +182,8 @@ const CUT =
   "the command ends at the first % without a backslash, as with cron, and the text after it is its input; write \\% for a percent sign";
 const AT_BOOT =
   "@reboot: it runs on every host, from the next boot of each on; what it leaves in the background ends with it, so start a daemon with systemd";
+const MAILED =
+  'no MAILTO: cron mails what the line writes to its user, and a schedule mails nothing; write MAILTO="" above the line, or redirect what it writes';
 const LONGEST_NOTE = 500;
 
 /** Converts a schedule of cron or supercronic. @throws CronError, ConfigError for a year */
@@ -197,10 +227,11 @@ function parseRandomDelay(text: string | undefined): number | undefined {
 }
 
 /** Lists notes about variables that have no effect in a schedule, once for each. */
-function listVariableNotes(jobs: readonly CronJob[]): LineRemark[] {
-  const notes = new Map<string, LineRemark>();
+function listVariableNotes(jobs: readonly CronJob[]): CrontabNote[] {
+  const notes = new Map<string, CrontabNote>();
   for (const { line, variables } of jobs) {
-    const addNote = (about: string, detail: string) => notes.has(about) || notes.set(about, { line, detail });
+    const addNote = (about: string, detail: string, kept?: { isAsInCron: true }) =>
+      notes.has(about) || notes.set(about, { line, detail, ...kept });
     const to = variables.get("MAILTO") ?? "";
     if (toMailHook(to) !== undefined)
       addNote(
@@ -216,18 +247,22 @@ function listVariableNotes(jobs: readonly CronJob[]): LineRemark[] {
       addNote(
         "zone",
         "TZ applies only to the command, as with cron; CRON_TZ or --timezone sets the time zone of the schedule",
+        AS_IN_CRON,
       );
     const path = variables.get("PATH") ?? "";
     if (/[$~]/.test(path))
       addNote(
         `path ${path}`,
         `PATH: cron expands neither variables nor ~, so ${quoteText(path)} stays as it is; write the folders`,
+        AS_IN_CRON,
       );
     if (variables.has("START_HOURS_RANGE"))
       addNote("hours", "START_HOURS_RANGE is a variable of anacron, and is ignored");
   }
   return [...notes.values()];
 }
+
+const AS_IN_CRON = { isAsInCron: true } as const;
 
 function tryConvert<T>(make: () => T): ParseResult<T> {
   try {
@@ -239,9 +274,16 @@ function tryConvert<T>(make: () => T): ParseResult<T> {
 }
 
 /** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
-function findSkipReason({ command, variables }: CronJob): string | undefined {
+function findSkipReason(job: CronJob): string | undefined {
+  const { command, variables } = job;
   const tool = findLockingPrograms(command, variables)[0]?.name;
   if (tool === undefined) {
+    const split = findSplitRedirection(job);
+    if (split !== undefined)
+      return (
+        `/bin/sh reads ${split} as & and >, so the command runs in the background: write > FILE 2>&1, or SHELL=/bin/bash above the line;` +
+        " until then it is not imported, and stays with cron"
+      );
     const left = describeEndedProcess(findBackgroundInText(command));
     return left && `${left}; until then it is not imported, and stays with cron`;
   }

@@ -6,6 +6,7 @@ import { quoteText } from "../../../core/base/text.ts";
 import { parseCondition } from "../../../core/fleet/conditions.ts";
 import { CONTAINER_RULES } from "../../../core/process/guarded-command/container.ts";
 import { validateName } from "../../../core/protocol/names.ts";
+import { isBlackoutText, parseBlackout } from "../../../schedule/calendar/blackout.ts";
 import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
 import type { Definition } from "../../../schedule/definition.ts";
@@ -24,7 +25,7 @@ import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
 import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
-import { parseCommandWords, parseHook } from "./parse-hook.ts";
+import { parseCommandWords, parseHook } from "../run/parse-hook.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {
@@ -50,6 +51,15 @@ export function parseVariable(text: string): readonly [name: string, value: stri
 
 function createNamesParser(what: string) {
   return (text: string): readonly string[] => text.split(",").map((name) => validateName(what, name.trim()));
+}
+
+function parseExcept(text: string): readonly string[] {
+  return text.split(",").map((given) => {
+    const entry = given.trim();
+    const parsed = isBlackoutText(entry) ? parseBlackout(entry) : { value: entry };
+    if ("fault" in parsed) throw new UsageError(`--except: ${parsed.fault}`);
+    return isBlackoutText(entry) ? entry : validateName("calendar", entry);
+  });
 }
 
 function parseZone(text: string): string {
@@ -109,11 +119,11 @@ export const DEFINITION_FLAGS = declareFlags({
     choices: [...CHAIN_CONDITIONS, EVERY_HOST],
     help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success); every-host: run each occurrence once on each host, or on each of --group",
   },
-  "--except NAME[,NAME…]": {
+  "--except NAME|TIMES[,…]": {
     names: "calendar",
     canClear: true,
-    parse: createNamesParser("calendar"),
-    help: "do not fire on the days of these calendars",
+    parse: parseExcept,
+    help: "do not fire on the days of these calendars, nor at these times of the day, such as 22:00-06:00",
   },
   "--only NAME[,NAME…]": {
     names: "calendar",
@@ -133,7 +143,7 @@ export const DEFINITION_FLAGS = declareFlags({
   "--end TIME": { canClear: true, parse: parseEndTime, help: "no occurrence after this time" },
   "--catchup RULE": {
     choices: CATCHUPS,
-    help: "which missed occurrences to run: all, only the latest, or none (default: all)",
+    help: "which missed occurrences to run: all, only the latest, or none (default: latest; with --after: all)",
   },
   "--deadline DURATION": { canClear: true, help: "skip occurrences that are later than this" },
   "--overlap RULE": {

@@ -2,9 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { WallTime } from "../../../core/base/clock.ts";
 import { formatDuration } from "../../../core/base/duration.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
-import { formatShortList, pluralize, quoteText } from "../../../core/base/text.ts";
+import { collectTexts, formatShortList, pluralize, quoteText } from "../../../core/base/text.ts";
+import { isBlackoutText } from "../../../schedule/calendar/blackout.ts";
 import { type Calendars, NO_CALENDARS } from "../../../schedule/calendar/calendar.ts";
-import { type CalendarFields, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
+import {
+  type CalendarFields,
+  findCalendarFault,
+  listCalendarNames,
+} from "../../../schedule/calendar/day-rule.ts";
 import {
   listExcludedDays,
   listUpcoming,
@@ -14,6 +19,7 @@ import type { UpcomingOccurrence } from "../../../schedule/cron/upcoming-occurre
 import {
   type Definition,
   DURATION_FIELDS,
+  getCatchup,
   getDeadline,
   getPause,
   getScheduleType,
@@ -240,12 +246,19 @@ function formatHosts(definition: Definition): string {
 }
 
 function describeRules(definition: Definition): string[] {
-  const { overlap = SCHEDULE_DEFAULTS.overlap, catchup = SCHEDULE_DEFAULTS.catchup } = definition;
+  const { overlap = SCHEDULE_DEFAULTS.overlap } = definition;
+  return [OVERLAP[overlap], describeCatchup(definition)];
+}
+
+function describeCatchup(definition: Definition): string {
   const late = getDeadline(definition);
-  return [
-    OVERLAP[overlap],
-    `${CATCHUP[catchup]}${late === undefined ? "" : `; occurrences more than ${formatDuration(late)} late are skipped`}`,
-  ];
+  return `${CATCHUP[getCatchup(definition)]}${late === undefined ? "" : `; occurrences more than ${formatDuration(late)} late are skipped`}`;
+}
+
+/** Says what becomes of the times that workers miss: undefined for a schedule that has no times, or only one. */
+export function describeOutage(definition: Definition): string | undefined {
+  const { kind } = parsePlan(definition.cron);
+  return kind === "cron" || kind === "every" ? `after an outage: ${describeCatchup(definition)}` : undefined;
 }
 
 function describeLimits({
@@ -293,11 +306,16 @@ const RULES = {
 
 /** Describes the calendars of a schedule: `not on days of holidays; what is due on another day is skipped`. */
 function describeCalendars({ except = [], only = [], ifExcluded = "skip" }: CalendarFields): string[] {
-  const parts = [
-    ...(only.length === 0 ? [] : [`only on days of ${only.join(", ")}`]),
-    ...(except.length === 0 ? [] : [`not on days of ${except.join(", ")}`]),
-  ];
-  return parts.length === 0 ? [] : [`${parts.join(", ")}; ${RULES[ifExcluded]}`];
+  const [days, times] = [listCalendarNames({ except }), except.filter(isBlackoutText)];
+  const parts = collectTexts([
+    only.length > 0 && `only on days of ${only.join(", ")}`,
+    days.length > 0 && `not on days of ${days.join(", ")}`,
+  ]);
+  return collectTexts([
+    parts.length > 0 && `${parts.join(", ")}; ${RULES[ifExcluded]}`,
+    times.length > 0 &&
+      `not at ${times.join(", ")}; what is due then is skipped, and what is late starts afterwards`,
+  ]);
 }
 
 /** Lists the next days that calendars exclude, or says why the schedule does not fire. */

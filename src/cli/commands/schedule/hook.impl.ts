@@ -16,8 +16,8 @@ import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
 import { printResult } from "../../frame/json-output.ts";
 import { createStoreCommand } from "../../frame/store-command.ts";
 import { renderTextTable } from "../../frame/table.ts";
+import { parseHook } from "../run/parse-hook.ts";
 import type { HookTestFlags } from "./hook.ts";
-import { parseHook } from "./parse-hook.ts";
 import { readSchedule } from "./read-schedule.ts";
 
 /** Limit of one attempt, as in a worker, ms. */

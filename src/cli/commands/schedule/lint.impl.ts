@@ -4,6 +4,7 @@ import { EXIT, UsageError } from "../../../core/base/errors.ts";
 import { clean, pluralize } from "../../../core/base/text.ts";
 import { createRealClock } from "../../../core/process/clock.ts";
 import { validateName } from "../../../core/protocol/names.ts";
+import { listBlackouts } from "../../../schedule/calendar/blackout.ts";
 import { type Calendars, formatDay, getWeekdayOf, toDay } from "../../../schedule/calendar/calendar.ts";
 import { buildDayRule, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import { listMovedDays } from "../../../schedule/calendar/upcoming-days.ts";
@@ -113,7 +114,15 @@ function lintCalendars(definition: Definition, calendars: Calendars, now: WallTi
   if (moved.length > 0) return moved;
   const isDue = plan.kind !== "cron" || definition.end !== undefined;
   if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];
-  return [createFinding("error", "calendars", "they exclude all its days, so the schedule never fires")];
+  return [
+    createFinding(
+      "error",
+      "calendars",
+      listBlackouts(definition).length === 0
+        ? "they exclude all its days, so the schedule never fires"
+        : "they and its blackouts exclude all its times, so the schedule never fires",
+    ),
+  ];
 }
 
 /** Finds an occurrence that moves to a weekday which the cron text does not name, such as from Monday to Sunday. */
@@ -161,7 +170,7 @@ function lintSpan(definition: Definition, now: WallTime): LintFinding[] {
         "hint",
         "timeout",
         `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
-        "a shorter timeout, catchup latest, or overlap allow",
+        "a shorter timeout, or overlap allow",
       ),
     deadline !== undefined &&
       deadline < 1000 &&

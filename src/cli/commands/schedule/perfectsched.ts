@@ -309,6 +309,7 @@ function parseRow(
     ...(chosen !== undefined && { type: chosen }),
     ...(delay > 0 && { delay }),
     data,
+    catchup: "all", // missed runs are made up one by one there
     source,
   };
   if (ownType !== undefined && ownType !== null && typeof ownType !== "string")

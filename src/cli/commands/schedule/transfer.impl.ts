@@ -113,6 +113,7 @@ function parseImportOptions(
     sudo: flags.sudo === true,
     catchup: flags.catchup ?? "latest",
     overlap: flags.overlap ?? "forbid",
+    isStrict: flags.strict === true,
     now: clock.getWallTime(),
   };
 }

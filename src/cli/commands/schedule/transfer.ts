@@ -26,6 +26,8 @@ const READING_FLAGS = declareFlags({
     choices: OVERLAPS,
     help: "if the previous run is still running (default: forbid; cron allows it)",
   },
+  "--strict":
+    "refuse the file if a line would not mean what it means in cron, or stays with cron, instead of noting it",
   "--prune": "also delete schedules imported from this source that the file no longer has",
 });
 

@@ -71,13 +71,19 @@ async function readAllJobs({ args, flags, io, settings }: CrontabCheck): Promise
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: [
       ...readings.flatMap(({ findings }) => findings),
-      ...(flags["as-schedules"] ? texts.flatMap((text) => judgeAsSchedules(text, io)) : []),
+      ...(flags["as-schedules"]
+        ? texts.flatMap((text) => judgeAsSchedules(text, flags.strict === true, io))
+        : []),
     ],
   };
 }
 
 /** Finds what an import would refuse or change. */
-function judgeAsSchedules({ path, text, format }: CrontabText, { env }: CommandIo): Finding[] {
+function judgeAsSchedules(
+  { path, text, format }: CrontabText,
+  isStrict: boolean,
+  { env }: CommandIo,
+): Finding[] {
   const { faults, notes } = convertCrontab(text, {
     format: format ?? guessCrontabFormat(path, text).format,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -87,6 +93,7 @@ function judgeAsSchedules({ path, text, format }: CrontabText, { env }: CommandI
     sudo: false,
     catchup: "latest",
     overlap: "forbid",
+    isStrict,
     now: createRealClock().getWallTime(),
   });
   return [

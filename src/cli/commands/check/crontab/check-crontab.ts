@@ -10,6 +10,7 @@ const CHECK_CRONTAB_FLAGS = declareFlags({
     help: "whether lines have a user before the command (system) or not (user), or are those of supercronic, with seconds and years; default: detected from the path or the lines",
   },
   "--as-schedules": "also tell what would change if schedule import made schedules of the lines",
+  "--strict": "with --as-schedules: lines that would not mean what they mean in cron are failures",
   "--shared LOCK": {
     isRepeatable: true,
     names: "lock",

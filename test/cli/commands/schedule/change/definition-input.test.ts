@@ -1,12 +1,12 @@
 /** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
 import { splitShellWords } from "../../../../../fixtures/split-shell-words.ts";
+import { parseCommandWords } from "../../../../../src/cli/commands/run/parse-hook.ts";
 import { scheduleEdit } from "../../../../../src/cli/commands/schedule/change.ts";
 import {
   applyGivenFields,
   readGivenFields,
 } from "../../../../../src/cli/commands/schedule/definition-input.ts";
-import { parseCommandWords } from "../../../../../src/cli/commands/schedule/parse-hook.ts";
 import { parseInstant } from "../../../../../src/cli/frame/command-line/instant.ts";
 import { parseCall } from "../../../../../src/cli/frame/command-line/parse-call.ts";
 import type { Definition } from "../../../../../src/schedule/definition.ts";

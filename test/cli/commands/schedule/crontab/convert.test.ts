@@ -19,6 +19,7 @@ const TERMS: CrontabImportOptions = {
   sudo: false,
   catchup: "latest",
   overlap: "forbid",
+  isStrict: false,
   now: Date.UTC(2026, 10, 22),
 };
 
@@ -285,7 +286,9 @@ describe("a line is imported, and something said of it", () => {
 
   it("a PATH that cron does not expand, once", () => {
     const { notes, definitions } = convert("PATH=$PATH:/opt/bin\n0 1 * * * a\n0 2 * * * b\n");
-    expect(notes).toEqual([{ line: 2, detail: expect.stringMatching(/^PATH: .*"\$PATH:\/opt\/bin" stays/) }]);
+    expect(notes).toEqual([
+      { line: 2, detail: expect.stringMatching(/^PATH: .*"\$PATH:\/opt\/bin" stays/), isAsInCron: true },
+    ]);
     expect([...definitions.values()][0]?.env).toEqual({ PATH: "$PATH:/opt/bin" });
   });
 

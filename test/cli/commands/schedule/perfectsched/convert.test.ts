@@ -28,6 +28,7 @@ const SCHEDULE = {
   type: "mail",
   delay: 30_000,
   data: DATA,
+  catchup: "all",
   source: "perfectsched",
 };
 const csv = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
@@ -141,10 +142,16 @@ describe("what a row means", () => {
 
   it("no time zone is UTC, no delay none, no data {}", () => {
     const { definition } = only({ timezone: null, delay: null, data: null });
-    expect(definition).toEqual({ cron: "0 * * * *", timezone: "UTC", data: {}, source: "perfectsched" });
+    expect(definition).toEqual({
+      cron: "0 * * * *",
+      timezone: "UTC",
+      data: {},
+      catchup: "all",
+      source: "perfectsched",
+    });
     const nulls = convert(`${HEAD}\na,1,1,@daily,\\N,NULL,\\N\n`);
     expect([...nulls.definitions.values()]).toEqual([
-      { cron: "@daily", timezone: "UTC", data: {}, source: "perfectsched" },
+      { cron: "@daily", timezone: "UTC", data: {}, catchup: "all", source: "perfectsched" },
     ]);
   });
 
