@@ -128,7 +128,7 @@ describe.concurrent("done", () => {
     const one = await connectLibrary(namespace);
     const [good, bad] = await one.jobs.addMany([
       { type: "good", ...KEPT },
-      { type: "bad", ...KEPT },
+      { type: "bad", retries: 0, ...KEPT },
     ]);
     for (const _ of [1, 2]) {
       const task = await pollTask(one);
@@ -197,7 +197,7 @@ test("jobs are listed and counted by their state, and schedules are not", async 
   await one.schedules.add("once", { cron: "@at 2099-01-01T00:00Z" });
   await one.jobs.addMany([
     { type: "retry", key: "a", retries: 3, backoff: "1h" },
-    { type: "fail", key: "a" },
+    { type: "fail", key: "a", retries: 0 },
   ]);
   for (const _ of [1, 2]) await (await pollTask(one)).fail("no");
   await one.jobs.add("run", 1, { key: "a" });
@@ -215,6 +215,8 @@ test("jobs are listed and counted by their state, and schedules are not", async 
     retrying: 1,
     paused: 1,
     dead: 1,
+    succeeded: 0,
+    canceled: 0,
   });
   expect(await one.jobs.count({ type: "work" })).toMatchObject({ delayed: 1, waiting: 1, dead: 0 });
   const jobs = await one.jobs.list();
@@ -247,9 +249,7 @@ test("a job that was due during a pause runs after it; one that has no run left 
   await expect(done).rejects.toThrow(NotFoundError);
 });
 
-test("a job that fails is not started again unless it has retries: the default is none", async ({
-  namespace,
-}) => {
+test("a job that fails is started again as its retries say", async ({ namespace }) => {
   let starts = 0;
   const one = await startWorker(namespace, {
     work: () => {
@@ -257,7 +257,7 @@ test("a job that fails is not started again unless it has retries: the default i
       throw new Error("no");
     },
   });
-  const job = await one.jobs.add("work", 1, KEPT);
+  const job = await one.jobs.add("work", 1, { retries: 0, ...KEPT });
   await expect(job.done()).rejects.toThrow("no");
   expect([starts, (await one.jobs.count()).dead]).toEqual([1, 1]);
 });
