@@ -6,8 +6,8 @@ import { isCount, isJsonObject } from "../core/base/parse-json.ts";
 import { applySchema, refuseFault } from "../core/base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../core/base/text.ts";
 import { findConditionFault } from "../core/fleet/conditions.ts";
-import { isBlackoutText, parseBlackout } from "./calendar/blackout.ts";
 import { CONTAINER_RULES, findContainerFault } from "../core/process/guarded-command/container.ts";
+import { isBlackoutText, parseBlackout } from "./calendar/blackout.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/offsets.ts";
 import {
