@@ -142,6 +142,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "state/checkpoint.ts",
         "state/complete-occurrence.ts",
         "state/due-transitions.ts",
+        "state/cancel-occurrences.ts",
         "state/due.ts",
         "state/host-states.ts",
         "state/next-candidate.ts",

@@ -49,7 +49,7 @@ import { listUserKeyActions } from "./user-commands.ts";
 const TABLE_MARGIN = 3;
 
 /** Steps in which displayed ages grow, ms: while the user types, and later. Each change is written to the terminal. */
-const AGE_STEPS_MS = { active: 1_000, quiet: 10_000 };
+const AGE_STEPS_MS = { active: 5_000, quiet: 10_000 };
 
 /**
  * Minimum time between two updates of the explorer while the user does not type, ms: a line more or less moves all

@@ -202,7 +202,7 @@ export class InteractiveConsole {
    * the rest.
    */
   #updateExpectation(): void {
-    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.openQuestions > 0);
+    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.missingAnswers > 0);
   }
 
   #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
@@ -212,13 +212,14 @@ export class InteractiveConsole {
       onTaken: () => {
         this.#display.begin();
         this.#query?.ask();
+        this.#shownQuery.ask(); // before any frame, so that a slow line is not taken for a terminal that never answers
+        this.#updateExpectation();
         this.#repaint();
       },
       onGiven: () => {
         this.#display.end();
         this.#writer?.flush();
-        discardAnswers(this.#shownQuery.openQuestions);
-        this.#shownQuery.forget();
+        this.#shownQuery.forget(discardAnswers(this.#shownQuery.missingAnswers));
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),

@@ -10,21 +10,20 @@ import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";
 import { parseRevision } from "../core/protocol/ticket.ts";
 import type { KeyValue } from "../core/protocol/txn.ts";
-import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import {
+  checkDefinition,
+  type Definition,
+  getScheduleType,
+  isJob,
+  isPaused,
+} from "../schedule/definition.ts";
 import { JOB_CONFLICT_RULES, JOB_RETRIES, JOB_STATES, type JobState } from "../schedule/definition-values.ts";
 import { buildQueueLease } from "../schedule/serial-queue.ts";
 import { isFailure, type OccurrenceOutcome, type OutcomeHistory } from "../schedule/state/outcome.ts";
 import { parseRunning } from "../schedule/state/running-record.ts";
 import { followEtcd, KeySink } from "../site/observe/follow.ts";
 import { readWithRetries } from "../site/observe/ports.ts";
-import {
-  addJobs,
-  isGivenUp,
-  isJob,
-  type PlannedJob,
-  prepareCancellation,
-  splitJobs,
-} from "../site/operate/jobs.ts";
+import { addJobs, isGivenUp, type PlannedJob, prepareCancellation, splitJobs } from "../site/operate/jobs.ts";
 import { formatOperator, type OperatorPorts, type Receipt } from "../site/operate/operator-action.ts";
 import { applyMutation, type MutationResult } from "../site/operate/schedule-mutation.ts";
 import { buildMoveMutation } from "../site/operate/schedule-mutations.ts";

@@ -335,6 +335,11 @@ export function isOnce({ cron }: Definition): boolean {
   return /^\s*@at\s/i.test(String(cron));
 }
 
+/** Returns whether a schedule is a job of a program: due once, and removed when it has succeeded. */
+export function isJob(definition: Definition | undefined): definition is Definition {
+  return definition?.removeAfter === "success" && isOnce(definition);
+}
+
 const REQUIRED_FIELDS = [
   { name: "cron", example: '"*/5 * * * *"' },
   { name: "timezone", example: '"Europe/Berlin" or "UTC"' },

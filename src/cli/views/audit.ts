@@ -7,6 +7,7 @@ import type { SnapshotView } from "./view.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
   of: "snapshot",
+  isNewestFirst: true,
   id: "audit",
   brief: "what operators did: who, what, on which revision, why, with what outcome",
   collections: ["audits"],

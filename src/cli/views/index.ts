@@ -6,6 +6,7 @@ import { USER_JSON, USER_ROW_COLUMNS, type UserRow } from "./etcd-users.ts";
 import { groupsView } from "./groups.ts";
 import { historyView } from "./history.ts";
 import { hostsView } from "./hosts.ts";
+import { jobsView } from "./jobs.ts";
 import { problemsView } from "./problems.ts";
 import { locksView, overviewView, queuesView, resourcesView } from "./queues.ts";
 import { runsView } from "./runs.ts";
@@ -24,6 +25,7 @@ const ALL = {
   groups: groupsView,
   drains: drainsView,
   schedules: schedulesView,
+  jobs: jobsView,
   workers: workersView,
   history: historyView,
   statistics: statisticsView,

@@ -157,7 +157,7 @@ const LAST_JSON = describeObject<LastOccurrence>("last", "Result of the occurren
   late: describeNumber("delay of the start, ms", "late"),
   result: describeChoice(
     OCCURRENCE_RESULTS,
-    "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `skipped`: it was never started",
+    "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `canceled`: somebody canceled it; `skipped`: it was never started",
     "result",
   ),
   run: describeText("id of the run", "run"),

@@ -89,6 +89,8 @@ export interface SnapshotView<R> extends TableView<R> {
   of: "snapshot";
   /** Whether rows appear, change or disappear as time passes. */
   isTimed?: true;
+  /** Whether its only collection is in the order of its rows, reversed. A listing with a limit then reads the last keys only. */
+  isNewestFirst?: true;
   buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];
   /** Says that the snapshot does not have all rows since an instant, ms since the epoch; undefined if it has. */
   describeGap?(snapshot: Snapshot, from: number): string | undefined;

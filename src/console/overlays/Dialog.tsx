@@ -36,7 +36,13 @@ import {
   toCommandWords,
 } from "./dialog-form.ts";
 import { DialogPreview } from "./dialog-preview.ts";
-import { buildDialogRows, CONFIRM_FIELD, createJobRequest, findDialogObstacle } from "./dialog-rows.ts";
+import {
+  buildDialogRows,
+  CONFIRM_FIELD,
+  createJobRequest,
+  findDialogObstacle,
+  LATE_HINT,
+} from "./dialog-rows.ts";
 import { createField, editField, type TextField } from "./field.ts";
 import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { openJob, openOutput, TextView } from "./output.tsx";
@@ -91,11 +97,18 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
     const { previews } = preview;
     const word = findConfirmationWord(spec, forms.map(listArgumentValues), previews);
     const isReady = isReading || preview.isRead;
-    const status = { previews, word, incomplete: findFault(forms), isReading, isReady };
+    const status = {
+      previews,
+      word,
+      incomplete: findFault(forms),
+      isReading,
+      isReady,
+      isLate: preview.isLate,
+    };
     return { ...status, obstacle: findDialogObstacle(app, status, typed.get(CONFIRM_FIELD)?.text ?? "") };
   };
   const status = getStatus();
-  const { word, isReady } = status;
+  const { word, isReady, isLate } = status;
 
   const updateForms = (update: (form: Form) => Form, part: Partial<DialogState> = {}) => {
     const changed = forms.map(update);
@@ -160,7 +173,7 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
       const part = { typed: new Map(typed).set(active, next), notice: undefined, refusal: undefined };
       if (active !== CONFIRM_FIELD)
         return updateForms((form) => setFieldValue(form, active, next.text), part);
-      if (next.text === word) preview.onRead();
+      if (next.text === word) preview.onConfirmationTyped();
       change(part);
     },
   );
@@ -189,7 +202,10 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
     <OverlayFrame
       title={title}
       rows={rows}
-      hints={[fields.length > 0 && ["Tab", "next field"], isReady && ["Enter", spec.id]]}
+      hints={[
+        fields.length > 0 && ["Tab", "next field"],
+        isReady ? ["Enter", spec.id] : isLate && ["Enter", LATE_HINT],
+      ]}
       escape="cancel"
       width={width}
       tone={word === undefined ? "plain" : "danger"}

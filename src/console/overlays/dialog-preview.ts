@@ -26,6 +26,9 @@ const MOST_WITH_GRANTS = 8;
 /** How long a preview must be on the screen before a key can confirm it, ms. The user cannot have read it sooner. */
 const MIN_READING_TIME_MS = 250;
 
+/** Time after which the dialog says that the terminal has not shown the preview yet, ms. */
+const LATE_AFTER_MS = 1_000;
+
 /** Minimum age of a preview before it is made again, ms, if something in etcd has changed since. */
 const MIN_PREVIEW_AGE_MS = 1_000;
 
@@ -46,7 +49,13 @@ export class DialogPreview {
   #asked = "";
   #request: PreviewRequest | undefined;
   #reading: NodeJS.Timeout | undefined;
-  #shown: readonly CommandPreview[] | undefined;
+  /**
+   * Previews that a key cannot confirm yet: the terminal is asked whether it shows them, and then they must stay for a
+   * moment. Newer ones are asked about afterwards: on a slow line, a newer one may always come before the answer.
+   */
+  #pending: { previews: readonly CommandPreview[]; isShown: boolean } | undefined;
+  /** Since when the terminal has not answered, monotonic; undefined if it has. */
+  #unansweredSince: MonotonicTime | undefined;
   #read: readonly CommandPreview[] | undefined;
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
   #made: { of: unknown; at: MonotonicTime } | undefined;
@@ -72,6 +81,12 @@ export class DialogPreview {
     return this.previews === undefined ? undefined : this.#read;
   }
 
+  /** Whether the terminal takes so long to show the preview that the dialog says so. */
+  get isLate(): boolean {
+    if (this.#unansweredSince === undefined || this.isRead) return false;
+    return subtractTime(this.#app.context.clock.now(), this.#unansweredSince) >= LATE_AFTER_MS;
+  }
+
   /**
    * Call this while the dialog is rendered. The time starts when the terminal shows it: earlier keys were not meant for
    * this preview.
@@ -79,34 +94,40 @@ export class DialogPreview {
   onShown(): void {
     this.#refresh();
     const { previews } = this;
-    if (previews === undefined || previews === this.#shown) return;
-    this.#shown = previews;
+    if (previews === undefined || previews === this.#read || this.#pending !== undefined) return;
+    const pending = { previews, isShown: false };
+    this.#pending = pending;
+    this.#unansweredSince ??= this.#app.context.clock.now();
+    const isCurrent = () => this.#pending === pending;
     this.#app.ports.runWhenShown(() => {
-      if (this.#shown !== previews || this.#stop.signal.aborted) return;
-      clearTimeout(this.#reading);
-      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), MIN_READING_TIME_MS);
+      if (!isCurrent()) return;
+      pending.isShown = true;
+      this.#unansweredSince = undefined;
+      // After pending input: if the machine was stopped, keys may have waited longer than the timer.
+      const finish = () => setImmediate(() => isCurrent() && this.#finishReading());
+      this.#reading = setTimeout(finish, MIN_READING_TIME_MS);
     });
   }
 
-  /** Runs `work` after pending input. If the machine was stopped, keys may have waited longer than the timer. */
-  #runAfterInput(work: () => void): void {
-    const shown = this.#shown;
-    setImmediate(() => {
-      if (this.#shown === shown) work();
-    });
-  }
-
-  /** Handles a key that came too early: restarts the time. Otherwise a key that is held down would eventually confirm. */
+  /** Handles a key that came too early: asks again. Otherwise a key that is held down would eventually confirm. */
   onEarlyKey(): void {
-    clearTimeout(this.#reading);
-    this.#shown = undefined;
+    this.#stopReading();
   }
 
-  /** Marks the previews as read: the time has passed, or the user has typed the confirmation. */
-  onRead(previews = this.previews): void {
-    if (previews !== this.previews) return;
-    this.#read = previews;
+  /** The user has typed the confirmation, and so has read what the terminal has shown. */
+  onConfirmationTyped(): void {
+    if (this.#pending?.isShown === true) this.#finishReading();
+  }
+
+  #finishReading(): void {
+    this.#read = this.#pending?.previews;
+    this.#stopReading();
     this.#app.notifyChange();
+  }
+
+  #stopReading(): void {
+    clearTimeout(this.#reading);
+    this.#pending = undefined;
   }
 
   /** Requests previews, unless this request is the current one. */
@@ -125,7 +146,7 @@ export class DialogPreview {
 
   end(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#reading);
+    this.#stopReading();
     this.#stop.abort();
   }
 
@@ -161,6 +182,7 @@ export class DialogPreview {
     this.previews = found;
     this.base ??= found;
     if (isOther) {
+      this.#stopReading();
       this.#read = undefined;
       this.#onRunsChanged();
     }

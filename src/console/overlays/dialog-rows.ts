@@ -21,6 +21,9 @@ import { buildFieldCells, createField, type TextField } from "./field.ts";
 /** Id of the field that asks for a confirmation before live runs are ended, so that one key too many does nothing. */
 export const CONFIRM_FIELD = "confirm";
 
+/** What Enter does while the terminal has not answered that it shows the preview. */
+export const LATE_HINT = "works once the terminal has shown the preview";
+
 /** The values a dialog is rendered from. */
 interface DialogView {
   readonly app: ConsoleApp;
@@ -37,6 +40,8 @@ interface DialogView {
   readonly isReading: boolean;
   /** Whether Enter confirms now. */
   readonly isReady: boolean;
+  /** Whether it does not because the terminal takes long to show the preview. */
+  readonly isLate: boolean;
   readonly previews: readonly CommandPreview[] | undefined;
   /** The first previews shown. Differences from them are marked. */
   readonly base: readonly CommandPreview[] | undefined;
@@ -256,7 +261,7 @@ function buildChangedRows(
  */
 export function findDialogObstacle(
   app: ConsoleApp,
-  dialog: Pick<DialogView, "previews" | "word" | "incomplete" | "isReading" | "isReady">,
+  dialog: Pick<DialogView, "previews" | "word" | "incomplete" | "isReading" | "isReady" | "isLate">,
   typed: string,
 ): string | undefined {
   const { previews, word, incomplete, isReading } = dialog;
@@ -268,7 +273,8 @@ export function findDialogObstacle(
   if (previews.some(({ outcome }) => outcome === "failed" || outcome === "changed"))
     return "not possible with these values: see above";
   if (word !== undefined && typed !== word) return `type ${cleanToWidth(word, 60)} to confirm`;
-  return dialog.isReady ? undefined : "the preview has just changed: read it, then press Enter";
+  if (dialog.isReady) return undefined;
+  return dialog.isLate ? `Enter ${LATE_HINT}` : "the preview has just changed: read it, then press Enter";
 }
 
 /**

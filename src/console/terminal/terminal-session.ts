@@ -284,20 +284,24 @@ export class TerminalQuery {
 /** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
 const STATE_QUERY = "\x1b[5n";
 
-/** How long to wait for a terminal that has never answered, ms. A slow line takes some seconds for a full screen. */
+/** How long to wait for a terminal that has never answered, ms. The first question is sent before any frame. */
 const MUTE_AFTER = 10_000;
 
 /**
  * Runs actions when the terminal has shown the output before them. A terminal that has answered earlier but does not
- * answer now is stopped and shows nothing, so the actions wait.
+ * answer now is slow or stopped and shows nothing, so the actions wait.
  */
 export class ShownQuery {
   readonly #write: (text: string) => void;
   /** Actions for which no question has been sent yet. */
   #actions: (() => void)[] = [];
-  /** The actions of each question that is not answered yet, the oldest first. */
-  #questions: (() => void)[][] = [];
-  #hasAsked = false;
+  /** The questions that are not answered yet, the oldest first: their actions, and how many answers are missing. */
+  #questions: { actions: (() => void)[]; missing: number }[] = [];
+  /**
+   * Maximum number of answers to forgotten questions that may still come. Each question is sent so many times more, so
+   * that its last answer follows the output before it, whoever read the others.
+   */
+  #strays = 0;
   #hasAnswered = false;
   /** The terminal never answers, so the actions do not wait for it. */
   #isMute: boolean;
@@ -309,9 +313,9 @@ export class ShownQuery {
     this.#isMute = !canAsk;
   }
 
-  /** Number of questions that are not answered yet. */
-  get openQuestions(): number {
-    return this.#isMute ? 0 : this.#questions.length;
+  /** Number of answers that are missing. */
+  get missingAnswers(): number {
+    return this.#isMute ? 0 : this.#questions.reduce((sum, { missing }) => sum + missing, 0);
   }
 
   /** Adds an action, for the next call of `ask`. */
@@ -319,18 +323,18 @@ export class ShownQuery {
     this.#actions.push(action);
   }
 
-  /** Whether to ask: for an action, and once at the start, to find out whether the terminal answers at all. */
+  /** Whether there are actions for a question. */
   get isWanted(): boolean {
-    return this.#actions.length > 0 || !this.#hasAsked;
+    return this.#actions.length > 0;
   }
 
-  /** Sends a question after the output so far. */
+  /** Sends a question after the output so far. The first one finds out whether the terminal answers at all. */
   ask(): void {
-    this.#hasAsked = true;
     const actions = this.#actions.splice(0);
     if (this.#isMute) return runSoon(actions);
-    this.#questions.push(actions);
-    this.#write(STATE_QUERY);
+    const missing = 1 + this.#strays;
+    this.#questions.push({ actions, missing });
+    this.#write(STATE_QUERY.repeat(missing));
     if (!this.#hasAnswered) this.#timer ??= setTimeout(() => this.#giveUp(), MUTE_AFTER);
   }
 
@@ -338,20 +342,29 @@ export class ShownQuery {
     clearTimeout(this.#timer);
     this.#hasAnswered = true;
     this.#isMute = false;
-    runSoon(this.#questions.shift() ?? []);
+    const [question] = this.#questions;
+    if (question === undefined) this.#strays = Math.max(0, this.#strays - 1);
+    else {
+      question.missing -= 1;
+      if (question.missing === 0) runSoon(this.#questions.shift()?.actions ?? []);
+    }
   }
 
-  /** Discards the questions, because the terminal is given to another program. Their actions wait for the next question. */
-  forget(): void {
+  /**
+   * Forgets the questions, because the terminal is given to another program. Their actions wait for the next question.
+   * @param read  how many of the missing answers were read: this program or the other one may get the rest
+   */
+  forget(read: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#actions = [...this.#questions.splice(0).flat(), ...this.#actions];
-    this.#hasAsked = false;
+    this.#strays += Math.max(0, this.missingAnswers - read);
+    this.#actions = [...this.#questions.splice(0).flatMap(({ actions }) => actions), ...this.#actions];
   }
 
+  /** Runs the actions. The questions stay: a late answer is no answer to a later question. */
   #giveUp(): void {
     this.#isMute = true;
-    runSoon(this.#questions.splice(0).flat());
+    runSoon(this.#questions.flatMap(({ actions }) => actions.splice(0)));
   }
 }
 
@@ -371,25 +384,26 @@ const READ_PAUSE = 5;
 /**
  * Reads and discards the input from a terminal until `count` answers to `CSI 5 n` have arrived. Blocks, because the
  * process may be about to exit.
+ * @returns how many have arrived
  */
-export function discardAnswers(count: number): void {
-  if (count > 0) readUnblocked((descriptor) => readAnswers(descriptor, count));
-}
-
-function readAnswers(descriptor: number, count: number): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = Buffer.alloc(4_096);
+export function discardAnswers(count: number): number {
   let read = "";
-  for (let waited = 0; waited < ANSWER_WAIT && countAnswers(read) < count; waited += READ_PAUSE) {
-    try {
-      const length = readSync(descriptor, bytes);
-      if (length === 0) return;
-      read = (read + bytes.toString("latin1", 0, length)).slice(-bytes.length);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(pause, 0, 0, READ_PAUSE);
-    }
-  }
+  if (count > 0)
+    readUnblocked((descriptor) => {
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      const bytes = Buffer.alloc(4_096);
+      for (let waited = 0; waited < ANSWER_WAIT && countAnswers(read) < count; waited += READ_PAUSE) {
+        try {
+          const length = readSync(descriptor, bytes);
+          if (length === 0) return;
+          read = (read + bytes.toString("latin1", 0, length)).slice(-bytes.length);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+          Atomics.wait(pause, 0, 0, READ_PAUSE);
+        }
+      }
+    });
+  return countAnswers(read);
 }
 
 const countAnswers = (read: string) => read.match(/\x1b\[[03]n/g)?.length ?? 0;

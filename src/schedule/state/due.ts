@@ -189,21 +189,26 @@ export function parseDue(text: string): ParseResult<DueState> {
   } = fields;
   const { failed, boots, pause, handed, skipped } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
-  if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
+  if (!isLike(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
     value: {
       ...(next === undefined ? { runAt, open } : { next, runAt, open }),
-      ...(v.is(LAST_RESULT, last) && { last }),
+      ...(isLike(LAST_RESULT, last) && { last }),
       ...(isMillis(succeededAt) && { succeededAt }),
-      ...(v.is(SKIPPED, skipped) && { skipped }),
-      ...(v.is(BACKFILL, backfill) && { backfill }),
+      ...(isLike(SKIPPED, skipped) && { skipped }),
+      ...(isLike(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
-      ...(v.is(HANDED_ENDS, handed) && handed.length > 0 && { handed }),
-      ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
+      ...(isLike(HANDED_ENDS, handed) && handed.length > 0 && { handed }),
+      ...(isLike(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
-      ...(v.is(BOOT_STATE, boots) && { boots }),
-      ...(v.is(PAUSE_SCHEMA, pause) && { pause: pause as Pause }),
+      ...(isLike(BOOT_STATE, boots) && { boots }),
+      ...(isLike(PAUSE_SCHEMA, pause) && { pause: pause as Pause }),
     },
   };
+}
+
+/** Returns whether a field is there, as it is defined. Most are absent, and valibot takes longer to say so of each. */
+function isLike<T extends v.GenericSchema>(schema: T, field: unknown): field is v.InferInput<T> {
+  return field !== undefined && v.is(schema, field);
 }

@@ -207,16 +207,19 @@ function filterOutcomes(value: unknown, most: number): OccurrenceOutcome[] {
 export function isOutcome(value: unknown): value is OccurrenceOutcome {
   if (!isJsonObject(value) || !OCCURRENCE_RESULTS.some((result) => result === value.result)) return false;
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
-  const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
-    fields.every((field) => field === undefined || isValid(field));
   const { run, worker, host, token, reason, errorCode, tail, attempt, code, count } = value;
   const { startedAt, late, until, leases, waited, deviation } = value;
-  const isDeviation = (field: unknown) => DEVIATIONS.some((one) => one === field);
   return (
-    isOptional(isText, run, worker, host, token, reason, errorCode, tail) &&
-    isOptional(isCount, attempt, code, count) &&
-    isOptional(isMillis, startedAt, late, until, waited) &&
-    isOptional(isUnits, leases) &&
-    isOptional(isDeviation, deviation)
+    areOptional(isText, [run, worker, host, token, reason, errorCode, tail]) &&
+    areOptional(isCount, [attempt, code, count]) &&
+    areOptional(isMillis, [startedAt, late, until, waited]) &&
+    (leases === undefined || isUnits(leases)) &&
+    (deviation === undefined || DEVIATIONS.some((one) => one === deviation))
   );
+}
+
+/** Returns whether those of the fields that are there are valid. */
+function areOptional(isValid: (field: unknown) => boolean, fields: readonly unknown[]): boolean {
+  for (const field of fields) if (field !== undefined && !isValid(field)) return false;
+  return true;
 }

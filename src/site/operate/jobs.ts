@@ -2,7 +2,7 @@ import type { WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
-import { type Definition, isOnce } from "../../schedule/definition.ts";
+import { type Definition, isJob } from "../../schedule/definition.ts";
 import type { JobConflictRule } from "../../schedule/definition-values.ts";
 import { formatOncePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
@@ -130,10 +130,6 @@ export async function prepareCancellation(
       resultSessions.set(id, await expiry.choose(definition.keepResult).id);
   }
   return buildCancelMutation(ids, { ...who, resultSessions });
-}
-
-export function isJob(definition: Definition | undefined): definition is Definition {
-  return definition?.removeAfter === "success" && isOnce(definition);
 }
 
 /** Returns whether nothing of a job is left to run. It is removed when it succeeds, so it has failed for good. */

@@ -6,37 +6,40 @@ import { parseRunning, type RunningRecord } from "../../schedule/state/running-r
 import { needsCalendars } from "../../schedule/state/start-occurrence.ts";
 import type { Timing } from "../../schedule/timing.ts";
 
+/** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
+const NO_RUNNINGS: CachedSchedule["running"] = new Map();
+
 /**
- * A schedule in the worker's cache; if it runs on every host, also the part of this host, in an entry of its own. It always has
+ * A schedule in the worker's cache; if it runs on every host, also the part of this host, in an entry of its own. Its state is
+ * parsed when it is needed: most changes are claims and ends of other workers, of which only the last one matters. It always has
  * all fields: V8 stores an object to which fields are added, or from which they are deleted, in more memory.
  */
-export interface CachedSchedule {
+export class CachedSchedule {
   readonly id: string;
   /** See `buildStateName`. */
   readonly name: string;
   /** The host of this worker in the entry for it, which has its state; undefined in that of the schedule. */
   readonly host: string | undefined;
   /** Undefined in an entry for a host of a schedule that does not run on every host, and the other way round. */
-  definition: Definition | undefined;
-  definitionMod: bigint;
+  definition: Definition | undefined = undefined;
+  definitionMod = 0n;
   /** Why the schedule cannot fire: the definition in etcd is malformed. */
-  fault: string | undefined;
+  fault: string | undefined = undefined;
   /** Why its next occurrence cannot fire: a calendar is missing or cannot be read. */
-  calendarFault: string | undefined;
-  due: DueState | undefined;
-  dueMod: bigint;
+  calendarFault: string | undefined = undefined;
+  dueMod = 0n;
   /** The last `dueMod` with which a claim came too late. */
-  missedMod: bigint;
+  missedMod = 0n;
   /** Until when it keeps its place in its serial queue: this worker claims it then. 0 for no place. */
-  heldUntil: WallTime;
+  heldUntil: WallTime = 0;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
-  running: ReadonlyMap<string, RunningKey>;
+  running: ReadonlyMap<string, RunningKey> = NO_RUNNINGS;
   /**
    * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
    * read.
    */
   freeSince: WallTime;
-  timing: Timing | undefined;
+  timing: Timing | undefined = undefined;
   /**
    * From when on the schedule runs on this host; undefined: from its first occurrence, because it was added,
    * or came to run on every host, while the worker watched; Infinity: from the next plan on, because the worker could not run
@@ -44,59 +47,71 @@ export interface CachedSchedule {
    */
   since: WallTime | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
-  delayFactor: number | undefined;
+  delayFactor: number | undefined = undefined;
+  /** The workers that come before this one, as `WorkerEligibility` has computed them last, and when. */
+  before: readonly string[] = [];
+  beforeAt = 0;
+  /** The state, or its text until it is needed. */
+  #due: DueState | string | undefined = undefined;
+
+  constructor({ id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">, freeSince: WallTime) {
+    this.id = id;
+    this.name = buildStateName(id, host);
+    this.host = host;
+    this.since = since;
+    this.freeSince = freeSince;
+  }
+
+  /** Undefined if there is none, or it cannot be read. */
+  get due(): DueState | undefined {
+    if (typeof this.#due === "string") {
+      const parsed = parseDue(this.#due);
+      this.#due = "value" in parsed ? parsed.value : undefined;
+    }
+    return this.#due;
+  }
+
+  set due(due: DueState | string | undefined) {
+    this.#due = due;
+  }
 }
 
-interface RunningKey {
+/** A running key. Its record is parsed when it is needed. */
+class RunningKey {
   readonly createRevision: bigint;
   /** Otherwise it never expires, and no worker has it. */
   readonly hasSession: boolean;
-  readonly running?: RunningRecord;
-}
+  #running: RunningRecord | string | undefined;
 
-/** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
-const NO_RUNNINGS: CachedSchedule["running"] = new Map();
+  constructor({ createRevision, session, value }: KeyValue) {
+    this.createRevision = createRevision;
+    this.hasSession = session !== 0n;
+    this.#running = value;
+  }
 
-export function createCachedSchedule(
-  { id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">,
-  freeSince: WallTime,
-): CachedSchedule {
-  return {
-    id,
-    name: buildStateName(id, host),
-    host,
-    definition: undefined,
-    definitionMod: 0n,
-    fault: undefined,
-    calendarFault: undefined,
-    due: undefined,
-    dueMod: 0n,
-    missedMod: 0n,
-    heldUntil: 0,
-    running: NO_RUNNINGS,
-    freeSince,
-    timing: undefined,
-    since,
-    delayFactor: undefined,
-  };
+  /** Undefined if it cannot be read. */
+  get running(): RunningRecord | undefined {
+    if (typeof this.#running === "string") {
+      const parsed = parseRunning(this.#running);
+      this.#running = "value" in parsed ? parsed.value : undefined;
+    }
+    return this.#running;
+  }
 }
 
 export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
   if (kind === "schedule") setDefinition(entry, kv);
-  else if (kind === "due") setDue(entry, kv);
-  else {
-    const parsed = parseRunning(kv.value);
-    const { key, createRevision, session } = kv;
-    const hasSession = session !== 0n;
-    const record = { createRevision, hasSession, ...("value" in parsed && { running: parsed.value }) };
-    entry.running = new Map(entry.running).set(key, record);
-  }
+  else if (kind === "due") {
+    entry.due = kv.value;
+    entry.dueMod = kv.modRevision;
+  } else entry.running = new Map(entry.running).set(kv.key, new RunningKey(kv));
 }
 
 function setDefinition(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
   const parsed = parseDefinition(value);
   entry.definitionMod = modRevision;
   entry.timing = undefined;
+  entry.beforeAt = 0;
   entry.fault = "fault" in parsed ? parsed.fault : undefined;
   entry.definition = "value" in parsed && isForEntry(parsed.value, entry) ? parsed.value : undefined;
 }
@@ -110,12 +125,7 @@ function clearDefinition(entry: CachedSchedule): void {
   entry.timing = undefined;
   entry.fault = undefined;
   entry.definitionMod = 0n;
-}
-
-function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
-  const parsed = parseDue(value);
-  entry.dueMod = modRevision;
-  entry.due = "value" in parsed ? parsed.value : undefined;
+  entry.beforeAt = 0;
 }
 
 /** Removes one of the schedule's keys. */

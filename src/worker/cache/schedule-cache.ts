@@ -12,18 +12,12 @@ import { buildStateName } from "../../schedule/state/due.ts";
 import { parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
 import type { WatchSink } from "../../site/observe/follow.ts";
-import {
-  applyKey,
-  type CachedSchedule,
-  createCachedSchedule,
-  isEmpty,
-  removeScheduleKey,
-} from "./cached-schedule.ts";
+import { applyKey, CachedSchedule, isEmpty, removeScheduleKey } from "./cached-schedule.ts";
 
 /** Receives changes of the cache after they are applied. */
 export interface ScheduleCacheListener {
-  /** A schedule or its running keys changed. */
-  handleScheduleChange(entry: CachedSchedule): void;
+  /** A schedule or its running keys changed. @param isDefinition  whether its definition did */
+  handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void;
   handleClaim?(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.
@@ -50,8 +44,10 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   /** By watched range: the revision of the last event, or of the read. Events of two ranges arrive in any order. */
   #rangeRevisions: readonly bigint[] = [];
   readonly #newerSchemas = new Set<string>();
-  /** The schedules that the current batch of events has changed; undefined outside a batch. */
-  #changed: Set<CachedSchedule> | undefined;
+  /** The workers by their sessions, which the keys of their claims are on. */
+  readonly #workersBySession = new Map<bigint, string>();
+  /** The schedules that the current batch of events has changed, and whether their definitions; undefined outside a batch. */
+  #changed: Map<CachedSchedule, boolean> | undefined;
   readonly #keys: Keys;
   readonly #wall: () => number;
   readonly #listener: ScheduleCacheListener;
@@ -119,31 +115,31 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
 
   /** Reports each schedule once, when all events are applied: a claim and an end are two events each. */
   override apply(batch: WatchBatch): void {
-    const changed = new Set<CachedSchedule>();
+    const changed = new Map<CachedSchedule, boolean>();
     this.#changed = changed;
     try {
       super.apply(batch);
       this.#rangeRevisions = this.#computeRangeRevisions(batch);
     } finally {
       this.#changed = undefined;
-      for (const entry of changed) this.#listener.handleScheduleChange(entry);
+      for (const change of changed) this.#listener.handleScheduleChange(...change);
     }
   }
 
   #computeRangeRevisions({ events }: WatchBatch): bigint[] {
     const revisions = [...this.#rangeRevisions];
     for (const event of events) {
-      const { key, revision } =
-        event.type === "put" ? { key: event.kv.key, revision: event.kv.modRevision } : event;
-      const index = this.#findWatchedRange(key);
+      const isPut = event.type === "put";
+      const index = this.#findWatchedRange(isPut ? event.kv.key : event.key);
+      const revision = isPut ? event.kv.modRevision : event.revision;
       if (revision > (revisions[index] ?? 0n)) revisions[index] = revision;
     }
     return revisions;
   }
 
-  #reportChange(entry: CachedSchedule): void {
-    if (this.#changed === undefined) this.#listener.handleScheduleChange(entry);
-    else this.#changed.add(entry);
+  #reportChange(entry: CachedSchedule, isDefinition: boolean): void {
+    if (this.#changed === undefined) this.#listener.handleScheduleChange(entry, isDefinition);
+    else this.#changed.set(entry, isDefinition || this.#changed.get(entry) === true);
   }
 
   protected override storeKey(kv: KeyValue): void {
@@ -161,8 +157,8 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
         if (parsed.kind === "schedule") this.#addHostEntry(touched, kv, wasSingle);
         // A later write of the key is only progress of the task.
         const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
-        if (isClaim && !this.isReading) this.#reportClaim(touched[0], kv.key);
-        for (const entry of touched) this.#finishChange(entry);
+        if (isClaim && !this.isReading) this.#reportClaim(touched[0], kv);
+        for (const entry of touched) this.#finishChange(entry, parsed.kind === "schedule");
         return;
       }
       case "worker":
@@ -246,7 +242,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   }
 
   #createHostEntry(id: string, host: string, since: number | undefined): CachedSchedule {
-    const entry = createCachedSchedule({ id, host, since }, this.#wall());
+    const entry = new CachedSchedule({ id, host, since }, this.#wall());
     for (const [key, running] of this.entries.get(id)?.running ?? []) {
       const parsed = this.#keys.parse(key);
       if (parsed.kind === "running" && this.#isForHost(parsed.host))
@@ -259,29 +255,32 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   #getOrCreateEntry(id: string): CachedSchedule {
     const there = this.entries.get(id);
     if (there !== undefined) return there;
-    const entry = createCachedSchedule({ id, host: undefined, since: undefined }, this.#wall());
+    const entry = new CachedSchedule({ id, host: undefined, since: undefined }, this.#wall());
     this.entries.set(id, entry);
     return entry;
   }
 
-  #finishChange(entry: CachedSchedule): void {
+  #finishChange(entry: CachedSchedule, isDefinition: boolean): void {
     if (isEmpty(entry)) this.entries.delete(entry.name);
-    this.#reportChange(entry);
+    this.#reportChange(entry, isDefinition);
   }
 
-  #reportClaim(entry: CachedSchedule | undefined, key: string): void {
-    const worker = entry?.running.get(key)?.running?.worker;
+  #reportClaim(entry: CachedSchedule | undefined, { key, session }: KeyValue): void {
+    const worker = this.#workersBySession.get(session) ?? entry?.running.get(key)?.running?.worker;
     if (worker !== undefined) this.#listener.handleClaim?.(worker);
   }
 
-  #putWorker(id: string, { value }: KeyValue): void {
+  #putWorker(id: string, { value, session }: KeyValue): void {
     const parsed = parseWorker(value);
     if ("fault" in parsed) return this.#deleteWorker(id);
     this.workers.set(id, parsed.value);
+    if (session !== 0n) this.#workersBySession.set(session, id);
     this.#listener.handleWorkerChange?.(id, parsed.value, !this.isReading);
   }
 
   #deleteWorker(id: string): void {
+    for (const [session, worker] of this.#workersBySession)
+      if (worker === id) this.#workersBySession.delete(session);
     if (this.workers.delete(id)) this.#listener.handleWorkerChange?.(id, undefined, true);
   }
 
@@ -299,7 +298,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       if (entry === undefined || (parsed.kind === "due" && entry.host !== host)) continue;
       removeScheduleKey(entry, parsed.kind, key, this.#wall());
       if (parsed.kind === "schedule") this.#checkCalendars(entry);
-      this.#finishChange(entry);
+      this.#finishChange(entry, parsed.kind === "schedule");
     }
   }
 }

@@ -97,6 +97,8 @@ export type OccurrenceClaimResult =
 interface MissedClaim {
   kind: "missed";
   until?: WallTime;
+  /** Whether the cache had an older state of the schedule than etcd. The watch will deliver what is missing. */
+  isOutdated?: boolean;
 }
 
 export interface ClaimContext {
@@ -136,8 +138,11 @@ export async function claimOccurrence(
   const answer = await commitInSession(context, buildClaimTxn(context, claim, outcomes));
   if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
   const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
-  if (result.kind === "claimed")
-    cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
+  if (result.kind === "claimed") {
+    const { key, token } = result.claimed;
+    const session = context.registration.session.id;
+    cache.applyPut({ ...buildKeyValue(key, claim.running?.value ?? "", token), session });
+  }
   return result;
 }
 
@@ -186,7 +191,7 @@ async function checkEarlierStarts(
   const success = ranges.map((range): Op => ({ op: "range", ...range }));
   const { raftTerm, results } = await commitInSession(context, { compare: [], success, failure: [] });
   const present = new Set(results.flatMap(listRuns));
-  if (missing.some(({ key }) => present.has(key))) return { kind: "missed" };
+  if (missing.some(({ key }) => present.has(key))) return { kind: "missed", isOutdated: true };
   const ends = [...context.vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : { kind: "missed", until: Math.max(...ends) };
 }
@@ -209,7 +214,8 @@ interface PreparedClaim {
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
   running: { key: string; record: RunningRecord; value: string } | undefined;
-  /** Guards on everything that the decision depends on. */
+  /** Guards on the definition and the state, and on everything else that the decision depends on. */
+  basis: Compare[];
   guards: Compare[];
 }
 
@@ -242,13 +248,8 @@ function prepareClaim(
     ...(definition.group === undefined ? [] : [keys.groups()]),
     ...(listCalendarNames(definition).length === 0 ? [] : [keys.calendars()]),
   ];
-  const guards = [
-    guardSchema(keys),
-    guardRevision(keys.schedule(id), definitionMod),
-    guardRevision(keys.due(id, host), dueMod),
-    ...buildRunningGuards(keys, entry, key),
-    ...cache.guardRules(...rules),
-  ];
+  const basis = [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id, host), dueMod)];
+  const guards = [guardSchema(keys), ...buildRunningGuards(keys, entry, key), ...cache.guardRules(...rules)];
   const running = record && { key, record, value: formatRunning(record) };
   const checkpoint = {
     key: keys.checkpoint(id, host, record?.scheduled ?? 0),
@@ -259,7 +260,7 @@ function prepareClaim(
   const chooseResultSession = async () =>
     keepResult ? await context.registration.expiry.choose(keepResult).id : undefined;
   const about = { id, host, name, definition, checkpoint, getTiming, chooseResultSession };
-  return { about, start, due: formatDue(start.due), running, guards };
+  return { about, start, due: formatDue(start.due), running, basis, guards };
 }
 
 function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
@@ -340,7 +341,7 @@ function buildClaimTxn(
   claim: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
 ): Txn {
-  const { about, start, due, running, guards } = claim;
+  const { about, start, due, running, basis, guards } = claim;
   const { id, host, definition, checkpoint } = about;
   const session = registration.session.id;
   const outcomes = keys.outcomes(id, host);
@@ -354,9 +355,13 @@ function buildClaimTxn(
   const read: Op[] = [{ op: "range", key: outcomes }];
   if (checkpoint.mayExist) read.unshift({ op: "range", key: checkpoint.key });
   return {
-    compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
+    compare: [...basis, ...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
     success: [...success, ...read],
-    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, ...read],
+    failure: [
+      { op: "range", key: running?.key ?? keys.running(id) },
+      ...basis.map(({ key }): Op => ({ op: "range", key })),
+      ...read,
+    ],
   };
 }
 
@@ -365,13 +370,14 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { about, start, running }: PreparedClaim,
+  { about, start, running, basis }: PreparedClaim,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
   const isOwn = running !== undefined && found?.value === running.value;
-  if (!answer.succeeded && !isOwn) return { kind: "missed" };
+  if (!answer.succeeded && !isOwn)
+    return { kind: "missed", isOutdated: found !== undefined || hasChanged(basis, answer.results.slice(1)) };
   if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
@@ -394,6 +400,11 @@ function parseClaimAnswer(
 /** Parses the outcome history of a schedule from its key. */
 export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<OutcomeHistory> {
   return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
+}
+
+/** @param results  of reads of the keys */
+function hasChanged(basis: readonly Compare[], results: readonly OpResult[]): boolean {
+  return basis.some(({ value }, at) => (findFirstKey(results[at])?.modRevision ?? 0n) !== value);
 }
 
 async function readOutcomes(

@@ -51,6 +51,9 @@ export interface DispatchOptions {
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
 
+/** How long a change of what other workers run first can wait: this one lets them go first for longer. */
+const REFRESH_DELAY_MS: Millis = 500;
+
 /** Delay per rank up to rank 2 after the end of a task, for the next one of its serial queue, ms. */
 const QUEUE_STAGGER = 250;
 
@@ -69,6 +72,9 @@ export class Dispatcher {
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
+  /** Names of the schedules whose changes wait, and since when. */
+  readonly #outdated = new Set<string>();
+  #outdatedSince: WallTime = 0;
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
   readonly #measureLoad: (taken: number) => number;
@@ -156,6 +162,7 @@ export class Dispatcher {
     this.#eligibility.forget();
     for (const worker of this.#lastClaims.keys())
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
+    this.#outdatedSince = 0;
   }
 
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
@@ -166,15 +173,44 @@ export class Dispatcher {
   }
 
   #planAll(): void {
+    this.#outdated.clear();
     for (const entry of this.#context.cache.entries.values()) this.#plan(entry);
     this.wake();
   }
 
-  handleScheduleChange(entry: CachedSchedule): void {
+  /** @param isDefinition  whether its definition changed */
+  handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void {
     if (this.#state === "reading") return;
+    if (!isDefinition && this.#canRefreshLater(entry)) {
+      if (this.#outdated.size === 0) {
+        this.#outdatedSince = this.#getWallTime();
+        this.wake();
+      }
+      this.#outdated.add(entry.name);
+      return;
+    }
     this.#taskPool.updateSchedule(entry, this.#getWallTime());
     this.#plan(entry);
     this.wake();
+  }
+
+  /** Returns whether a schedule is one that others run first, after a delay that its change can wait for. */
+  #canRefreshLater(entry: CachedSchedule): boolean {
+    const { name } = entry;
+    if (this.#pendingClaims.has(name) || this.#taskPool.isRunning(name)) return false;
+    return hasRankedTurn(entry) && !this.#eligibility.isFirst(entry, this.#getWallTime());
+  }
+
+  /** Plans the schedules whose changes have waited. */
+  #refreshOutdated(): void {
+    // The clock may have been set meanwhile, in either direction.
+    const waited = Math.abs(this.#getWallTime() - this.#outdatedSince);
+    if (this.#outdated.size === 0 || waited < REFRESH_DELAY_MS) return;
+    for (const name of this.#outdated) {
+      const entry = this.#getEntry(name);
+      if (entry !== undefined) this.#plan(entry);
+    }
+    this.#outdated.clear();
   }
 
   /** Aborts the tasks that run now. Later claims run normally. */
@@ -194,11 +230,13 @@ export class Dispatcher {
     while (!signal.aborted) {
       this.#checkClock();
       const replaceAt = this.#taskPool.abortReplaced(this.#getWallTime());
+      this.#refreshOutdated();
       this.#takeDue();
       this.#sleep.reset();
       const at = Math.min(
         this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
+        this.#outdated.size > 0 ? this.#outdatedSince + REFRESH_DELAY_MS : Infinity,
       );
       await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
     }
@@ -272,8 +310,18 @@ export class Dispatcher {
   #collectReady(now: WallTime): void {
     for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
       const entry = this.#getEntry(name);
-      if (entry !== undefined) this.#ready.set(name, this.#computeOrder(entry, now));
+      if (entry !== undefined && !this.#leaveToOthers(entry, now))
+        this.#ready.set(name, this.#computeOrder(entry, now));
     }
+  }
+
+  /** Sets the timer of what other workers may claim first. Returns whether it is such. */
+  #leaveToOthers(entry: CachedSchedule, now: WallTime): boolean {
+    if (!hasRankedTurn(entry)) return false;
+    const candidate = this.#findCandidate(entry, now);
+    const at = startsTask(candidate) ? this.#computeClaimTime(entry, candidate, now) : now;
+    if (at > now) this.#timers.set(entry.name, at);
+    return at > now;
   }
 
   /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
@@ -473,6 +521,13 @@ export class Dispatcher {
 /** Returns whether a claim starts something: else it writes the first state, or gives an end to schedules that follow. */
 function startsTask(candidate: Candidate | undefined): boolean {
   return candidate !== undefined && candidate.end === undefined;
+}
+
+/** Returns whether only the ranks of the workers decide when each may claim what is due. */
+function hasRankedTurn(entry: CachedSchedule): boolean {
+  const { definition, host } = entry;
+  if (definition === undefined || host !== undefined || definition.place === "least-loaded") return false;
+  return findQueue(entry) === undefined;
 }
 
 /** Returns the serial queue of a schedule. On every host, only the states of this one are known. */

@@ -123,10 +123,11 @@ export class PendingClaims {
     const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind === "unmet") return result.until;
     if (result.kind === "missed") {
-      const { until = this.#addToNow(AFTER_MISS) } = result;
-      // By then the watch has shown why. If a claim with the same state misses again, no other worker is the reason, and its queue goes on.
-      if (result.until !== undefined || entry.missedMod !== dueMod) entry.heldUntil = until;
-      if (result.until === undefined) entry.missedMod = dueMod;
+      const { until = this.#addToNow(AFTER_MISS), isOutdated = result.until !== undefined } = result;
+      // It keeps its place until the watch has shown why. If a claim with the state that etcd has misses twice, no other worker is the
+      // reason, and its queue goes on.
+      if (isOutdated || entry.missedMod !== dueMod) entry.heldUntil = until;
+      if (!isOutdated) entry.missedMod = dueMod;
       return until;
     }
     reportUnstarted(this.#listener, entry, result);

@@ -19,6 +19,10 @@ export class WorkerEligibility {
   readonly #peers = new Map<string, readonly string[]>();
   readonly #members = new Map<string, boolean>();
   readonly #groups = new Map<string, readonly string[]>();
+  /** The lists of workers that come before this one, each once: schedules share them. */
+  readonly #before = new Map<string, readonly string[]>();
+  /** Number of times that the results were cleared, from 1: see `beforeAt`. */
+  #round = 1;
 
   /** @param worker  id of this worker */
   constructor(cache: ScheduleCache, host: string, worker: string) {
@@ -32,6 +36,8 @@ export class WorkerEligibility {
     this.#peers.clear();
     this.#members.clear();
     this.#groups.clear();
+    this.#before.clear();
+    this.#round += 1;
   }
 
   /** Returns why a host must not claim anything; undefined if it may. */
@@ -66,11 +72,30 @@ export class WorkerEligibility {
    * Lists the workers that can run a schedule and come before this one for it. Those of a serial queue have one order: else several
    * workers would claim what can only run one after the other.
    */
-  listWorkersBefore({ id, host, definition }: CachedSchedule, wall: WallTime): readonly string[] {
+  listWorkersBefore(entry: CachedSchedule, wall: WallTime): readonly string[] {
+    if (entry.beforeAt !== this.#round) {
+      entry.before = this.#computeWorkersBefore(entry, wall);
+      entry.beforeAt = this.#round;
+    }
+    return entry.before;
+  }
+
+  #computeWorkersBefore({ id, host, definition }: CachedSchedule, wall: WallTime): readonly string[] {
     if (definition === undefined) return [];
     const capable = this.#findCapableWorkers(id, definition, wall);
     const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
-    return listWorkersBefore(this.#worker, capable, findSerialQueue(definition) ?? id).filter(isThere);
+    const before = listWorkersBefore(this.#worker, capable, findSerialQueue(definition) ?? id).filter(
+      isThere,
+    );
+    const name = before.join();
+    const known = this.#before.get(name) ?? before;
+    this.#before.set(name, known);
+    return known;
+  }
+
+  /** Returns whether no worker comes before this one for a schedule. */
+  isFirst(entry: CachedSchedule, wall: WallTime): boolean {
+    return this.listWorkersBefore(entry, wall).length === 0;
   }
 
   /** Returns whether other workers can run a schedule. */

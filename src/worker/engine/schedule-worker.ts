@@ -169,7 +169,7 @@ class WorkerSession {
     this.#registration = registration;
     const { host, pid, readBoot } = options;
     const listener: ScheduleCacheListener = {
-      handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
+      handleScheduleChange: (...change) => this.#dispatcher.handleScheduleChange(...change),
       handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
@@ -256,7 +256,6 @@ class WorkerSession {
       if (news.kind === "away") this.#ports.log.warn("cannot reach etcd", { error: String(news.error) });
       else if (news.kind === "read") this.#handleFullRead(news.lost, signal);
       this.#checkSchema();
-      this.#dispatcher.wake();
     }
   }
 

@@ -144,6 +144,7 @@ export class Hooks {
   #dispatch(event: WorkerEvent): void {
     if (!this.#isOpen || !("definition" in event)) return;
     const { definition } = event;
+    if (definition.hooks === undefined && Object.keys(this.#hooks).length === 0) return;
     for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
       const { run = generateRunId(this.#ports.random) } = payload;
       const trace = createTaskTrace({ run, definition });

@@ -22,6 +22,7 @@ function build(active: string, theme = getTheme("dark", "256", false)) {
       incomplete: undefined,
       isReading: true,
       isReady: true,
+      isLate: false,
       previews: undefined,
       base: undefined,
       lines: ["signalbox schedule trigger s"],

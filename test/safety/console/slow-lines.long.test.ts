@@ -1,5 +1,6 @@
 /** The console on slow lines, and on terminals that answer late or never. */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -54,8 +55,29 @@ describe("a line of 600 bytes per second", () => {
     });
     await terminal.waitFor(/slow +● held[\s\S]*live rev/);
     await terminal.pressAndWait("D", "drain lock slow"); // the title, and nothing of what would happen
-    expect(terminal.getText()).not.toMatch(/Enter +drain/);
+    expect(terminal.getText()).not.toMatch(/holds lock slow/);
     await terminal.pressAndWait("enter", /Enter +drain/);
+    expect(terminal.getText()).toMatch(/holds lock slow/);
+    expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
+  });
+});
+
+describe("a line of 100 bytes per second", () => {
+  test("is not taken for a terminal that never answers: keys before the first picture confirm nothing", async ({
+    namespace,
+  }) => {
+    await namespace.jobs.startAndWait("slow", "--lock slow", { hold: [60_000] });
+    const terminal = open(namespace, {
+      command: [process.execPath, SLOW_LINK, "100", process.execPath, BUNDLE, "console", "--view", "locks"],
+    });
+    await terminal.waitFor((it) => it.bytes > 0);
+    await setTimeout(12_000); // longer than a terminal that never answers is waited for
+    terminal.press("D");
+    for (let times = 0; times < 8; times += 1) {
+      await setTimeout(700); // longer than a preview must be on the screen
+      terminal.press("enter");
+    }
+    expect(terminal.getText()).not.toContain("drain");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
   });
 });

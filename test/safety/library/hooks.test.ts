@@ -120,7 +120,7 @@ describe.concurrent("a worker of a program calls the hooks", () => {
   test("of a job", async ({ namespace }) => {
     const { url, waitForEvents } = await startReceiver((close) => namespace.onClose(close));
     const { jobs } = await startWorker(namespace);
-    const { id } = await jobs.add("flaky", undefined, { key: "1", hooks: { dead: url, success: url } });
+    const { id } = await jobs.add("flaky", undefined, { key: "1", retries: 0, hooks: { dead: url, success: url } });
     await waitForEvents(id, "dead");
   });
 

@@ -3,7 +3,13 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { JobFailedError, NotFoundError, type Signalbox, UsageError, Worker } from "../../../src/library/index.ts";
+import {
+  JobFailedError,
+  NotFoundError,
+  type Signalbox,
+  UsageError,
+  Worker,
+} from "../../../src/library/index.ts";
 
 const { test } = TestCluster.startForFile({ sessionTimes: "long" });
 
@@ -59,7 +65,9 @@ describe.concurrent("get", () => {
     void new Worker(one, { handlers: { "mail.send": () => 1 } }).run();
     const job = await one.jobs.add("mail.send", undefined, { key: "x.y", ...KEPT });
     await job.done();
-    expect(await one.jobs.list({ type: "mail.send" })).toMatchObject([{ id: "mail.send.x.y", state: "succeeded" }]);
+    expect(await one.jobs.list({ type: "mail.send" })).toMatchObject([
+      { id: "mail.send.x.y", state: "succeeded" },
+    ]);
   });
 
   test("a job that says nothing is tried four times", async ({ namespace }) => {
@@ -98,7 +106,10 @@ describe.concurrent("cancel", () => {
     expect(String(await aborted.promise)).toMatch(/canceled by .+@.+: not needed/);
     const error = await job.done().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(JobFailedError);
-    expect(error).toMatchObject({ result: "canceled", message: expect.stringMatching(/was canceled by .+@/) });
+    expect(error).toMatchObject({
+      result: "canceled",
+      message: expect.stringMatching(/was canceled by .+@/),
+    });
     expect(await one.jobs.get(job.id)).toMatchObject({
       state: "canceled",
       attempts: [{ result: "canceled", reason: expect.stringContaining("not needed") }],
@@ -191,4 +202,19 @@ describe.concurrent("move", () => {
     await expect(one.jobs.move(job.id)).rejects.toThrow(NotFoundError);
     await expect(one.jobs.move(job.id, { at: 1, delay: 1 })).rejects.toThrow("exclude each other");
   });
+});
+
+test("operators see jobs with `ls jobs`, and cancel them", async ({ namespace }) => {
+  const one = await connectLibrary(namespace);
+  await one.schedules.add("nightly", { cron: "@daily" });
+  const job = await one.jobs.add("work", undefined, { key: "1", delay: "1h", ...KEPT });
+  const { rows } = await namespace.executeJson("ls jobs");
+  expect(rows).toMatchObject([{ schedule: "work.1" }]);
+  await namespace.expectDone("schedule cancel work.1 --yes --reason wrong");
+  expect(await one.jobs.get(job.id)).toMatchObject({
+    state: "canceled",
+    attempts: [{ reason: expect.stringMatching(/^canceled by .*@.*: wrong$/) }],
+  });
+  await namespace.expectDone("schedule cancel nightly");
+  expect((await one.schedules.get("nightly")).nextTime).toBeInstanceOf(Date);
 });

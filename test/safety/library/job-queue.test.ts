@@ -118,7 +118,7 @@ describe.concurrent("a job", () => {
   test("that was given up is told from one that is queued, and can be replaced", async () => {
     const one = await connectTo();
     const add = (data: number, ifExists: "keep" | "replaceDead" = "keep") =>
-      one.jobs.add("work", data, { key: "a", ifExists });
+      one.jobs.add("work", data, { key: "a", ifExists, retries: 0 });
     await add(1);
     const task = await waitUntil("the job", () => one.schedules.poll());
     expect(await add(2, "replaceDead")).toMatchObject({ isNew: false, isDead: false });
@@ -181,8 +181,8 @@ describe.concurrent("a job", () => {
       await Promise.all(
         Array.from({ length: 10 }, (_, n) => one.jobs.add("mail", 1, { key: `${batch}-${n}` })), // without keys: one call
       );
-    await one.jobs.add("mail", 1, { key: "a" });
-    for (let times = 0; times < 20; times += 1) await one.jobs.add("mail", 1, { key: "a" });
+    await one.jobs.add("mail", 1, { key: "a", retries: 0 });
+    for (let times = 0; times < 20; times += 1) await one.jobs.add("mail", 1, { key: "a", retries: 0 });
     const { store, keys } = namespace;
     expect((await store.readRange(keys.schedules())).count).toBe(201);
     expect((await store.readRange(keys.audits())).count).toBe(0);
@@ -197,7 +197,7 @@ describe.concurrent("a job", () => {
     namespace,
   }) => {
     const one = await connectTo(namespace);
-    const { id } = await one.jobs.add("mail", 1, { key: "a" });
+    const { id } = await one.jobs.add("mail", 1, { key: "a", retries: 0 });
     const task = await waitUntil("the job", () => one.schedules.poll());
     await task.fail("no such address");
     const { store, keys } = namespace;

@@ -4,6 +4,8 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTicket } from "../../../fixtures/protocol/samples.ts";
+import { realRandom } from "../../../src/core/process/random.ts";
+import { generateAuditId, serializeAuditRecord } from "../../../src/core/protocol/audit.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
@@ -87,4 +89,35 @@ test("etcd sends a page of a long collection, not all of it", async ({ namespace
   const name = `lock-0.${"x".repeat(100)}`;
   expect(await countBytes(`show lock ${name}`)).toBeLessThan(all / 3);
   expect(await countBytes(`why ${name}`)).toBeLessThan(all / 3);
+});
+
+test("the last records of a long audit, in both formats, and those that a filter finds far back", async ({
+  namespace,
+}) => {
+  const record = { user: "ann", host: "ops1", action: "drain", outcome: "drained", seen: 1n } as const;
+  const NUMBER = 3_000;
+  const puts = Array.from({ length: NUMBER }, (_, at): Op => {
+    const id = generateAuditId(1_700_000_000_000 + at * 1_000, realRandom);
+    const target = at === 7 ? "lock first" : `lock ${"x".repeat(100)}${at}`;
+    const value = serializeAuditRecord({ ...record, id, at: 1_700_000_000_000 + at * 1_000, target });
+    return { op: "put", key: namespace.keys.audit(id), value };
+  });
+  for (let at = 0; at < puts.length; at += 100) await namespace.write(...puts.slice(at, at + 100));
+  const list = async (line: string) => {
+    const before = await readSentBytes(namespace);
+    const lines = (await namespace.expectDone(`ls audit --wide ${line}`)).split("\n");
+    return { lines, bytes: (await readSentBytes(namespace)) - before };
+  };
+  const all = await list("");
+  const few = await list("--limit 10");
+  const strip = ({ lines }: { lines: string[] }) => lines.map((one) => one.replaceAll(/ +/g, " "));
+  expect(strip(few).filter(Boolean)).toEqual(strip(all).slice(0, 11));
+  expect(few.bytes).toBeLessThan(all.bytes / 3);
+  const found = await list("first --limit 1");
+  expect(found.lines[1]).toMatch(/lock first/);
+  const json = await namespace.executeJson("ls audit --limit 2");
+  expect(json.rows.map(({ target }: { target: string }) => target.replaceAll("x", ""))).toEqual([
+    `lock ${NUMBER - 1}`,
+    `lock ${NUMBER - 2}`,
+  ]);
 });

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import {
-  applyKey,
-  createCachedSchedule,
-  removeScheduleKey,
-} from "../../../src/worker/cache/cached-schedule.ts";
+import { applyKey, CachedSchedule, removeScheduleKey } from "../../../src/worker/cache/cached-schedule.ts";
 
 const createRunning = (key: string): KeyValue => ({
   key,
@@ -16,7 +12,7 @@ const createRunning = (key: string): KeyValue => ({
 });
 
 test("several running keys go one by one; one that is not there changes nothing", () => {
-  const one = createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5);
+  const one = new CachedSchedule({ id: "one", host: undefined, since: undefined }, 5);
   for (const key of ["running/one/1", "running/one/2"]) applyKey(one, "running", createRunning(key));
   removeScheduleKey(one, "running", "running/one/3", 98);
   expect(one.freeSince).toBe(5);

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { IDLE_WORKER } from "../../../fixtures/worker/worker-fixture.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { KeyValue, WatchEvent } from "../../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { buildStateName, formatDue } from "../../../src/schedule/state/due.ts";
-import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import { formatRunning, formatWorker } from "../../../src/schedule/state/running-record.ts";
 import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 
 const keys = createKeys("/x/");
@@ -146,4 +147,34 @@ test("runs on this host, and those from before, keep it from starting here; thos
   cache.deleteRunning("job", keys.runningOnHost("job", "web1", 1), 2n);
   expect([...(getOwn(cache)?.running.keys() ?? [])]).toEqual(running.slice(0, 1));
   expect(cache.entries.get("job")?.running.size).toBe(2);
+});
+
+test("a claim is its worker's by its session; only a changed definition is reported as one", () => {
+  const claims: string[] = [];
+  const changes: boolean[] = [];
+  const listener = {
+    handleScheduleChange: (_: unknown, isDefinition: boolean) => void changes.push(isDefinition),
+    handleClaim: (worker: string) => void claims.push(worker),
+  };
+  const cache = new ScheduleCache(keys, () => NOW, listener);
+  const record = { ...IDLE_WORKER, wall: NOW };
+  read(cache, 10n, { ...toKeyValue(keys.worker("w"), formatWorker(record), 5n), session: 3n });
+  changes.length = 0;
+  cache.apply({ revision: 11n, events: [toPut(keys.schedule("job"), formatDefinition(SINGLE), 11n)] });
+  // Nobody reads the record, so it need not be one.
+  const running = { ...toKeyValue(keys.running("job"), "{}", 12n), session: 3n };
+  cache.apply({
+    revision: 12n,
+    events: [toPut(keys.due("job"), DUE, 12n), { type: "put", kv: running }],
+  });
+  expect({ claims, changes }).toEqual({ claims: ["w"], changes: [true, false] });
+});
+
+test("of several states, the last one counts, also if it cannot be read", () => {
+  const cache = createCache();
+  read(cache, 10n, toKeyValue(keys.due("job"), DUE, 5n));
+  cache.apply({ revision: 12n, events: [toPut(keys.due("job"), "{", 12n)] });
+  expect(cache.entries.get("job")).toMatchObject({ due: undefined, dueMod: 12n });
+  cache.apply({ revision: 13n, events: [toPut(keys.due("job"), DUE, 13n)] });
+  expect(cache.entries.get("job")?.due).toEqual({ next: 5, runAt: 5, open: [] });
 });

@@ -76,7 +76,7 @@ test("claims the latest occurrence, and stores those that it skips", async () =>
 
 test("claims nothing when a later schema version is required since it read", async () => {
   const { fixture, result } = await setUp((_, one) => one.put(one.keys.schema("0002"), ""));
-  expect(result).toEqual({ kind: "missed" });
+  expect(result).toEqual({ kind: "missed", isOutdated: false });
   expect(await fixture.listRunning()).toEqual([]);
 });
 
@@ -88,7 +88,7 @@ test("does not overwrite a state that arrives while the outcomes are read", asyn
     const { kvs } = await store.readRange({ key: keys.due("a") });
     for (const kv of kvs) cache.applyPut(kv);
   });
-  expect(result).toEqual({ kind: "missed" });
+  expect(result).toEqual({ kind: "missed", isOutdated: true });
   expect(await fixture.readDue("a")).toEqual(later);
 });
 
@@ -98,7 +98,7 @@ test("does not claim under a drain that arrives while the outcomes are read", as
     const { revision } = await store.commitTxn({ compare: [], success: [drain], failure: [] });
     cache.apply({ revision, events: [] });
   });
-  expect(result).toEqual({ kind: "missed" });
+  expect(result).toEqual({ kind: "missed", isOutdated: false });
   expect(await fixture.listRunning()).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ test("counts the time of a lost start only from a read that shows that its runni
   const { fixture, claimSecond, leave } = await setUpRace();
   const clock = new ManualClock();
   const vanished = new VanishedTickets(clock);
-  expect(await claimSecond({ vanished })).toEqual({ kind: "missed" });
+  expect(await claimSecond({ vanished })).toEqual({ kind: "missed", isOutdated: true });
   await clock.advance(MINUTE); // the first worker renews its session, and its task goes on
   await fixture.delete(fixture.keys.running("a"));
   expect(await claimSecond({ vanished })).toEqual({ kind: "missed", until: expect.any(Number) });
@@ -146,7 +146,7 @@ test("claims nothing beside a task whose start the state does not name, as versi
   const open = due.open.map(forgetSession);
   await fixture.put(fixture.keys.due("a"), formatDue({ ...due, open }));
   await deliverState();
-  expect(await claimSecond()).toEqual({ kind: "missed" });
+  expect(await claimSecond()).toEqual({ kind: "missed", isOutdated: true });
   expect(await fixture.listRunning()).toHaveLength(1);
   await leave();
 });

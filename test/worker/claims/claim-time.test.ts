@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Random } from "../../../src/core/base/random.ts";
-import { createCachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
+import { CachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { computeClaimTime } from "../../../src/worker/claims/claim-candidate.ts";
 
 const HALF: Random = { generateBytes: (n) => new Uint8Array(n), generateFraction: () => 0.5 };
@@ -18,6 +18,6 @@ test.each([
   ["while the first worker claims, the second one waits on", 1, DUE + 4_000, 0, 5_250],
   ["but not for ever: it may be unable to claim this one", 1, DUE + 60_000, 0, 11_250],
 ])("%s (rank %i)", (_what, rank, lastClaimBefore, freeSince, expected) => {
-  const entry = createCachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
+  const entry = new CachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
   expect(computeClaimTime(entry, { rank, runAt: DUE, lastClaimBefore }, HALF) - DUE).toBe(expected);
 });

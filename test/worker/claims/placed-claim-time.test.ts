@@ -5,7 +5,7 @@ import { ConfigError } from "../../../src/core/base/errors.ts";
 import type { Random } from "../../../src/core/base/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState } from "../../../src/schedule/state/due.ts";
-import { createCachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
+import { CachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { computePlacedClaimTime } from "../../../src/worker/claims/claim-candidate.ts";
 import { createLoadMeter } from "../../../src/worker/claims/load-meter.ts";
 
@@ -24,7 +24,7 @@ interface Claim {
 /** Returns how late the worker claims, ms. */
 function computeDelay({ load, rank = 0, fraction = 0, freeSince = 0, definition, due }: Claim): number {
   const random: Random = { generateBytes: (n) => new Uint8Array(n), generateFraction: () => fraction };
-  const entry = createCachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
+  const entry = new CachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
   entry.definition = { ...MINUTELY, ...definition };
   entry.due = { runAt: DUE, open: [], ...due };
   return computePlacedClaimTime(entry, { rank, runAt: DUE, load }, random) - DUE;

@@ -10,6 +10,7 @@ import { type CronText, formatOncePlan, MANUAL_PLAN, parsePlan } from "../../../
 import { listBackfilled } from "../../../schedule/state/backfill.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import type { FirstOccurrenceOptions } from "../../../schedule/state/due-transitions.ts";
+import { prepareCancellation } from "../../../site/operate/jobs.ts";
 import { formatOperator } from "../../../site/operate/operator-action.ts";
 import type { ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
 import {
@@ -379,6 +380,9 @@ export const deleteSchedules = createKeysCommand<ScheduleDeleteFlags>("Delete", 
   host === undefined ? buildDeleteMutation(ids) : buildHostDeleteMutation(ids, canonicalizeHost(host)),
 );
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
+export const cancelSchedules = createKeysCommand("Cancel", (ids, context) =>
+  prepareCancellation(context, ids, { by: formatOperator(context.operator), why: context.flags.reason }),
+);
 export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
   "Delete dead letters of",
   (ids, context) => buildBuryMutation(ids, readDeadTimes(context)),
@@ -410,13 +414,16 @@ function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */
 function createKeysCommand<F extends ActionFlags = ActionFlags>(
   verb: string,
-  buildAmendment: (ids: readonly string[], context: CommandContext<F>) => ScheduleMutation,
+  buildAmendment: (
+    ids: readonly string[],
+    context: CommandContext<F>,
+  ) => ScheduleMutation | Promise<ScheduleMutation>,
 ): ActionImplementation<F> {
   return createActionCommand<F>(async (context) => {
     const ids = [...new Set(context.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
     return await amendSchedules(context, {
-      amendment: buildAmendment(ids, context),
+      amendment: await buildAmendment(ids, context),
       nothing: `${what}: nothing to change`,
       buildQuestion: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
     });

@@ -278,6 +278,23 @@ const scheduleBackfill = declareCommand({
   load: async () => (await import("./change.impl.ts")).backfillSchedule,
 });
 
+const scheduleCancel = declareCommand({
+  id: "schedule cancel",
+  topic: "Schedule",
+  brief: "end what runs of schedules, and drop what waits for a start",
+  about: [
+    "The worker ends the task (TERM for a command, the `signal` of a function), whose outcome `canceled` says who has canceled it, and why. What waits for a retry, or was triggered, is" +
+      " dropped. What is due once (`schedule at`, jobs) does not run any more, and a job is removed. Other schedules go on with their next time; to stop that too, pause or delete them.",
+    "It returns when the worker is asked. A task that has not ended is shown by `signalbox show schedule`.",
+  ],
+  args: { "KEY...": KEYS },
+  flags: ACTION_FLAGS,
+  examples: {
+    "signalbox schedule cancel resize.a --reason 'wrong file'": "end a job, and do not start it again",
+  },
+  load: async () => (await import("./change.impl.ts")).cancelSchedules,
+});
+
 const SCHEDULE_BURY_FLAGS = declareFlags({
   "--dead TIME": {
     isRepeatable: true,
@@ -309,5 +326,6 @@ export const SCHEDULE_CHANGES = [
   scheduleResume,
   scheduleTrigger,
   scheduleBackfill,
+  scheduleCancel,
   scheduleBury,
 ] as const;

@@ -106,6 +106,12 @@ function formatChange(change: PlannedChange, be: string, isNextTold: boolean): s
           : `${what}: followed by ${due.successors.join(", ")}`;
       if (definition === undefined && before.due?.backfill !== due?.backfill)
         return `${what}: ${due?.backfill === undefined ? `backfill ${be}canceled` : `backfill of ${due.backfill.total} occurrences`}`;
+      const isCanceled = due?.open.some(({ canceled }) => canceled !== undefined);
+      if (
+        definition === undefined &&
+        (isCanceled || (due?.open.length ?? 0) < (before.due?.open.length ?? 0))
+      )
+        return `${what} ${be}canceled${next}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
       const told = fields.map((one) => `${one.field} ${one.before ?? "none"} -> ${one.after ?? "none"}`);
       return `${what} ${be}changed${told.length === 0 ? "" : `: ${told.join(", ")}`}${next}`;

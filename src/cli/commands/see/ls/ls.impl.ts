@@ -27,7 +27,7 @@ import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import { parseSortOrder } from "../../../views/sort.ts";
-import type { AnyView, QueueView } from "../../../views/view.ts";
+import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../live-output.ts";
 import { detectOutputStyle, paintText } from "../paint.ts";
@@ -187,7 +187,7 @@ const MAX_EXCESS_ROWS = 10_000;
  * rows. @param onOther  gets the rows that do not match
  */
 async function collectRows<R>(
-  { readRows, viewContext }: ViewRows<R>,
+  { readRows, isInOrder, viewContext }: ViewRows<R>,
   view: AnyView<R>,
   options: ListOptions,
   onOther = (_: R) => {},
@@ -203,6 +203,7 @@ async function collectRows<R>(
   for await (const row of readRows(hasEnough)) {
     if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
     else onOther(row);
+    if (isInOrder && found.length >= limit) break;
     if (found.length > limit + MAX_EXCESS_ROWS) found = sortAndLimitRows(view, found, options);
   }
   return sortAndLimitRows(view, found, options);
@@ -259,6 +260,8 @@ interface ViewRows<R> {
   viewContext: ViewContext;
   /** @param hasEnough  called after the rows of a queue: whether no rows of queues with later names are needed */
   readRows(hasEnough: (queue: NamedQueue) => boolean): AsyncIterable<R> | readonly R[];
+  /** Whether the rows come in the order in which they are shown. */
+  isInOrder?: true;
   /** That there may be more rows within the time of the filter. */
   gap?: string | undefined;
 }
@@ -272,7 +275,9 @@ async function readViewRows<R>(
   view: AnyView<R>,
   options: ListOptions,
 ): Promise<ViewRows<R>> {
-  const own = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const isLimited = options.order === undefined && Number.isFinite(options.limit);
+  const isTail = isLimited && view.of === "snapshot" && view.isNewestFirst === true;
+  const own = view.of === "queue" || isTail ? CONTEXT_COLLECTIONS : view.collections;
   const collections = hasDrawnColumn(view, options) ? [...new Set([...own, "histories" as const])] : own;
   const builder = new SnapshotBuilder(context.keys, collections);
   const [revision, health] = await Promise.all([
@@ -288,6 +293,13 @@ async function readViewRows<R>(
       viewContext,
       readRows: (hasEnough) =>
         streamQueueRows(context, view, { snapshot, viewContext, all: options.all, hasEnough }),
+    };
+  if (isTail)
+    return {
+      source,
+      viewContext,
+      isInOrder: true,
+      readRows: () => streamLastRows(context, view, snapshot, viewContext),
     };
   const from = findStart(options.filter);
   const gap = from === undefined ? undefined : view.describeGap?.(snapshot, from);
@@ -354,6 +366,38 @@ function listLaterPrefixes(name: string): string[] {
   return Array.from(name.matchAll(/(?!^)[-.]/g), ({ index }) => name.slice(0, index));
 }
 
+/** Builds the rows of a collection from its last key on. */
+async function* streamLastRows<R>(
+  context: CommandContext,
+  view: SnapshotView<R>,
+  { revision }: Snapshot,
+  viewContext: ViewContext,
+): AsyncGenerator<R> {
+  const [collection] = view.collections;
+  if (collection === undefined) return;
+  const range = context.keys[collection]();
+  for await (const { kvs } of readListPages(context, range, { revision, isReversed: true })) {
+    const builder = new SnapshotBuilder(context.keys, [collection]);
+    for (const kv of kvs) builder.add(kv);
+    yield* view.buildRows(builder.getSnapshot(), viewContext);
+  }
+}
+
+/** Reads pages at the revision of a listing. @throws SignalboxError if etcd was compacted meanwhile */
+async function* readListPages(
+  context: CommandContext,
+  range: Required<KeyRange>,
+  options: Parameters<typeof readPages>[2],
+): ReturnType<typeof readPages> {
+  try {
+    yield* readPages(context, range, { ...options, signal: context.signal });
+  } catch (error) {
+    if (!isCompacted(error)) throw error;
+    const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
+    throw new SignalboxError(EXIT.changed, message, { cause: error });
+  }
+}
+
 /** Reads the queues of a range, one at a time: the keys of a queue are adjacent. */
 async function* streamQueues(
   context: CommandContext,
@@ -364,21 +408,15 @@ async function* streamQueues(
   let kvs: KeyValue[] = [];
   const buildQueue = (): NamedQueue[] =>
     at === undefined || kvs.length === 0 ? [] : [{ ...at, entries: toQueue(kvs) }];
-  try {
-    for await (const page of readPages(context, range, { revision, signal: context.signal })) {
-      for (const kv of page.kvs) {
-        const next = context.keys.parseQueueKey(kv.key);
-        if (next?.name !== at?.name) {
-          yield* buildQueue();
-          [at, kvs] = [next, []];
-        }
-        kvs.push(kv);
+  for await (const page of readListPages(context, range, { revision })) {
+    for (const kv of page.kvs) {
+      const next = context.keys.parseQueueKey(kv.key);
+      if (next?.name !== at?.name) {
+        yield* buildQueue();
+        [at, kvs] = [next, []];
       }
+      kvs.push(kv);
     }
-  } catch (error) {
-    if (!isCompacted(error)) throw error;
-    const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
-    throw new SignalboxError(EXIT.changed, message, { cause: error });
   }
   yield* buildQueue();
 }
