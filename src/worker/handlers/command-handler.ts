@@ -8,7 +8,6 @@ import { collectTexts } from "../../core/base/text.ts";
 import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
 import { canBecomeUsers, readUserAccount, type UserAccount } from "../../core/process/user-account.ts";
-import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import type { SecretSpec } from "../file/secret-schema.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "../worker-ports.ts";

@@ -70,7 +70,9 @@ async function readAllJobs({ args, flags, io, settings }: CrontabCheck): Promise
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: [
       ...readings.flatMap(({ findings }) => findings),
-      ...(flags["as-schedules"] ? texts.flatMap((text) => judgeAsSchedules(text, flags.strict === true)) : []),
+      ...(flags["as-schedules"]
+        ? texts.flatMap((text) => judgeAsSchedules(text, flags.strict === true))
+        : []),
     ],
   };
 }

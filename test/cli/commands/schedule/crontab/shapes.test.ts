@@ -81,7 +81,7 @@ describe("keeps its meaning", () => {
       "@daily ID=nightly /srv/a\n",
       { command: shell("ID=nightly /srv/a") },
     ],
-    ["who it runs as", "0 1 * * * root /home/$USER/a.sh ${LOGNAME}\n", { runAs: "root" }],
+    ["who it runs as", "0 1 * * * root /home/$USER/a.sh $LOGNAME\n", { runAs: "root" }],
     [
       "the shell that cron names",
       "SHELL=/bin/bash\n0 1 * * * exec $SHELL -c a.sh\n",
