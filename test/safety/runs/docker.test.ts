@@ -1,7 +1,7 @@
 /** Jobs in containers of Docker, whose daemon a stand-in plays: it is none of the run's processes. */
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { startDockerStandIn } from "../../../fixtures/process/docker-stand-in.ts";
+import { startDockerStandIn } from "../../../fixtures/process/fake-docker.ts";
 import {
   canCreateCgroups,
   createCgroupHome,

@@ -1,7 +1,7 @@
 /** Containers that their daemon starts outside of the cgroup of their run. */
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { startDockerStandIn } from "../../../fixtures/process/docker-stand-in.ts";
+import { startDockerStandIn } from "../../../fixtures/process/fake-docker.ts";
 import { CGROUPS, canCreateCgroups, createCgroupHome } from "../../../fixtures/process/guarded-processes.ts";
 
 const cluster = TestCluster.startForFile();
