@@ -127,7 +127,7 @@ describe.concurrent("perfectsched", () => {
         expect(await run(line)).toEqual([0, "", ""]);
         const inMs = Object.fromEntries(Object.entries(due).map(([key, at]) => [key, at * 1000]));
         expect(await readSchedule(namespace, id)).toEqual({
-          definition: { cron: "0 * * * *", type: "type", data: { x: [1] }, ...definition },
+          definition: { catchup: "all", cron: "0 * * * *", type: "type", data: { x: [1] }, ...definition },
           due: { ...inMs, open: [] },
         });
       }),
@@ -304,6 +304,7 @@ describe.concurrent("import perfectsched", () => {
     expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await readSchedule(namespace, "a")).toEqual({
       definition: {
+        catchup: "all",
         cron: "0 * * * *",
         timezone: "Asia/Tokyo",
         type: "mail",

@@ -26,6 +26,7 @@ test("the count goes on after a worker is killed between attempts, and the sched
     command: runShell(script),
     retries: 1,
     backoff: 10,
+    catchup: "all",
     pauseAfterFailures: 2,
   };
   const next = (Math.floor(Date.now() / 60_000) - 10) * 60_000;
