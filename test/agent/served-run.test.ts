@@ -104,7 +104,7 @@ describe("a served run", () => {
 
   test("gives the command the environment, standard input and directory of its caller", async () => {
     const script =
-      "cat; pwd; env | grep -v -e TOKEN= -e RUN= -e LOCK_KEY= -e TRACEPARENT= -e AGENT -e TEST_MARK= -e '^_=' | sort";
+      "cat; pwd; env | grep -v -e TOKEN= -e RUN= -e LOCK_KEY= -e TRACEPARENT= -e CGROUP= -e AGENT -e TEST_MARK= -e '^_=' | sort";
     const words = ["--lock", "c", "--", "sh", "-c", script];
     const options = { input: "text\n", cwd: "/usr", env: { SIGNALBOX_PASSWORD_FILE: "", WORD: "a b" } };
     const own = await namespace.execute(["run", ...words], options);

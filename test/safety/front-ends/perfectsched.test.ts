@@ -134,6 +134,7 @@ describe.concurrent("perfectsched", () => {
     );
     expect(await run(["add", "a.b", "@daily", "{}"])).toEqual([0, "", ""]);
     expect((await readSchedule(namespace, "a.b")).definition).toEqual({
+      catchup: "all",
       cron: "@daily",
       timezone: "UTC",
       data: {},

@@ -34,7 +34,7 @@ async function createDueTask(
   const one = await connectTo(namespace);
   const hour = 3_600_000;
   const start = Math.floor(Date.now() / hour - 3) * hour;
-  await one.schedules.add("a.b", { cron: "@hourly", start, data: { n: 1 } });
+  await one.schedules.add("a.b", { catchup: "all", cron: "@hourly", start, data: { n: 1 } });
   return { one, task: await pollTask(one), start };
 }
 

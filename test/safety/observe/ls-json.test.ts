@@ -89,6 +89,10 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
   });
 }
 
+const JOB = { cron: "@at 2026-11-30T12:00:00Z", removeAfter: "success" } as const;
+/** The fields that no job has: it is due once, on one host. */
+const OF_LASTING_SCHEDULES = ["fault", "states", "hosts"];
+
 /** Schedules in every state in which a field is there, and workers. */
 async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
@@ -98,7 +102,16 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
     ...createScheduleKeys("split", { on: "every-host" }),
     ...createScheduleKeys("skipped", {}, { skipped: { since: 1, count: 2, reason: "the load is high" } }),
     ...createScheduleKeys("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
+    ...createScheduleKeys("job", JOB, {
+      open: [open],
+      last,
+      dead: 1,
+      skipped: { since: 1, count: 2, reason: "the load is high" },
+      pause: { by: "ann", at: 1 },
+    }),
     createRunningKey("whole"),
+    createRunningKey("job"),
+    ...createScheduleKeys("later", JOB),
     createRunningKey("odd", { run: "b".repeat(16) }),
     createWorkerKey("w1"),
   ];
@@ -147,7 +160,11 @@ describe.concurrent("ls --json", () => {
       );
       const lacking = fields.filter((field) => !present(document.rows).has(field));
       // Locks are not configured, and their names have no macros.
-      const ofOthers = { locks: ["configured", "sum"], history: OF_SCHEDULES } as Record<string, string[]>;
+      const ofOthers = {
+        locks: ["configured", "sum"],
+        history: OF_SCHEDULES,
+        jobs: OF_LASTING_SCHEDULES,
+      } as Record<string, string[]>;
       expect({
         view,
         lacking: lacking.filter((field) => !ofOthers[view]?.includes(field)),

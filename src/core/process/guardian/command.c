@@ -101,8 +101,8 @@ int command_reap(int is_alone) {
     ended = 1;
     first_status = status;
   }
-  if (ended && (first_status || is_terminating())) cgroup_seal(); /* the client may have died before its container began */
   int alone = pid < 0 && errno == ECHILD;
+  if (ended && (first_status || is_terminating())) cgroup_seal(); /* the client may have died before its container began */
   int others = alone && (command.first || is_terminating()) && tree_has_others();
   if (ended) send_exit(first_status, !alone || others, is_alone);
   if (others) deadline_schedule_check();
