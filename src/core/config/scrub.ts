@@ -20,6 +20,7 @@ const OTHER_VARIABLES = [
   "ENV",
   "TOKEN",
   "LOCK_KEY",
+  "CGROUP",
   "RUN",
   "LEASES",
   "SCHEDULE",

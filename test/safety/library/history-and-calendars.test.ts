@@ -14,7 +14,7 @@ describe.concurrent("schedules of the library", () => {
   test("have a history with times, results and errors", async ({ namespace }) => {
     const { schedules } = await connectLibrary(namespace);
     const start = Math.floor(Date.now() / HOUR - 2) * HOUR;
-    await schedules.add("a", { cron: "@hourly", start, keepResult: "1h" });
+    await schedules.add("a", { catchup: "all", cron: "@hourly", start, keepResult: "1h" });
     await (await waitUntil("a task", () => schedules.poll())).finish({ rows: 7 });
     await (await waitUntil("a task", () => schedules.poll())).fail(new RangeError("too many"));
     const { runs, dead } = await schedules.history("a");
@@ -31,7 +31,7 @@ describe.concurrent("schedules of the library", () => {
   test("run dead letters again, and bury them", async ({ namespace }) => {
     const { schedules } = await connectLibrary(namespace);
     const start = Math.floor(Date.now() / HOUR - 3) * HOUR;
-    await schedules.add("a", { cron: "@hourly", start });
+    await schedules.add("a", { catchup: "all", cron: "@hourly", start });
     for (const _ of [1, 2, 3]) await (await waitUntil("a task", () => schedules.poll())).fail("no");
     await (await waitUntil("a task", () => schedules.poll())).finish();
     const listDead = async () =>
