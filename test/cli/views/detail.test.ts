@@ -418,7 +418,7 @@ describe("what is shown of a schedule", () => {
       data: '{"to":"ops"}',
       environment: "SECRET",
       note: "to all",
-      "catch-up": "all, none later than 1h",
+      "catch-up": "latest, none later than 1h",
       overlap: "forbid",
       retries: "2, the first after 1m",
       jitter: "up to 1m30s",

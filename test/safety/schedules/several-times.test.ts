@@ -93,7 +93,7 @@ test.concurrent("a worker runs what several texts share once", async ({ namespac
   await namespace.put(namespace.keys.due("job"), formatDue({ next, runAt: next, open: [] }));
   await namespace.put(
     namespace.keys.schedule("job"),
-    JSON.stringify({ v: 1, ...definition, end: next + 3 * MINUTE }),
+    JSON.stringify({ v: 1, ...definition, catchup: "all", end: next + 3 * MINUTE }),
   );
   namespace.start("worker");
   await waitForOutcomes(namespace, "job", 4);
