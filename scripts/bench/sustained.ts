@@ -88,6 +88,7 @@ async function fillSchedules({ store }: BenchCluster, count: number): Promise<vo
   const keys = createKeys(PREFIX);
   const definition: Definition = {
     cron: "* * * * *",
+    catchup: "all",
     timezone: "UTC",
     command: ["./report.sh"],
     end: BASE + (count - 1) * MINUTE,
