@@ -37,9 +37,12 @@ async function startContainer(
 describe.skipIf(PODMAN_FAULT)(NAME, () => {
   test("is below the cgroup of its run, and has its exit code", async ({ namespace }) => {
     const podman = createPodman();
-    const run = namespace.startRun("--lock x --container", podman.runWords("echo hello; exit 7"), podman);
-    expect(await run.ended).toExit(7, { stdout: "hello\n", stderr: "" });
+    const run = (script: string) =>
+      namespace.startRun("--lock x --container", podman.runWords(script), podman).ended;
+    expect(await run("echo hello")).toExit(0, { stdout: "hello\n", stderr: "" });
     expect(podman.home.groups()).toEqual([]);
+    expect(await run("exit 7")).toExit(7, { stdout: "", stderr: "" });
+    expect(podman.home.groups(), "sealed for a daemon that may be late").toHaveLength(1);
     expect(podman.execute("ps", "--all", "--quiet")).toBe("");
   });
 
