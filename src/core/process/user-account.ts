@@ -38,7 +38,8 @@ export async function readUserAccount(
     return (await runProgram(program, args, options)).stdout.trim();
   };
   try {
-    const [entry, groups] = await Promise.all([read("getent", "passwd", name), read("id", "-G", name)]);
+    const entry = await read("getent", "passwd", name);
+    const groups = await read("id", "-G", name); // not beside it: if one failed, the other would be left behind
     const [found, , uid, gid, , home = ""] = entry.split(":");
     const [user = -1, group = -1, ...others] = [uid, gid, ...groups.split(" ")].map(parseId);
     // The name service takes numbers for names, and may ignore case.
