@@ -99,12 +99,12 @@ describe.concurrent("--jitter", () => {
   }) => {
     const wait = async (lock: string, host: string) => {
       const run = namespace.startRun(["-v", "--lock", lock, "--host", host, "--jitter", "100h"]);
-      await run.waitForOutput(/waiting .*--jitter.*\n/);
+      await run.waitForOutput(/waiting .*--jitter: .*\n/);
       expect(await namespace.readQueue(lock)).toEqual([]);
       run.kill("SIGTERM");
       const { signal, code, stderr } = await run.ended;
       expect(signal ?? code).toBe(143);
-      return /--jitter[^"\n]*/.exec(stderr)?.[0];
+      return /--jitter: [^"\n]+/.exec(stderr)?.[0];
     };
     const first = await wait("a", "one.example");
     expect(await wait("a", "two.example")).toBe(first);
