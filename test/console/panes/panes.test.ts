@@ -8,7 +8,7 @@ import { createStubConsole, withConsole } from "../../../fixtures/console/stub-c
 import type { ConsoleApp } from "../../../src/console/console-app.ts";
 import { useConsole } from "../../../src/console/context.tsx";
 import { PartBoundary } from "../../../src/console/PartBoundary.tsx";
-import { Bar } from "../../../src/console/panes/Bar.tsx";
+import { Bar, Header } from "../../../src/console/panes/Bar.tsx";
 import { BorderLine, Divider } from "../../../src/console/panes/PaneArea.tsx";
 import { Screen } from "../../../src/console/panes/Screen.tsx";
 import { fitTabs, Tabs } from "../../../src/console/panes/Tabs.tsx";
@@ -46,6 +46,26 @@ describe("a bar", () => {
     expect(stripStyles(shown)).toBe(" signalbox           ops@web1 ");
     expect(shown).toMatch(/^\x1b\[1m\x1b\[7m/);
     expect(shown).toMatch(/\x1b\[27m$/);
+  });
+});
+
+describe("the header", () => {
+  const show = (width: number, name?: string) => {
+    const app = createStubConsole({ getSubject: () => ({ kind: "lock", name: "backup-db" }) });
+    const endpoints = ["etcd1", "etcd2.example.com", "etcd3"].map((host) => `https://${host}:2379`);
+    Object.assign(app.context.settings, { endpoints, context: name });
+    const header = createElement(Header, { width });
+    return stripStyles(renderComponent(withConsole(app, header))[0] ?? "").trimEnd();
+  };
+
+  it("names the cluster and the user's place, and leaves out other things first", () => {
+    const end = "! 1 problems  ops@web1";
+    expect(show(80)).toBe(` signalbox  etcd1 +2 - /test/ - Locks > backup-db ${end.padStart(29)}`);
+    expect(show(80, "prod")).toMatch(/^ signalbox {2}prod - \/test\/ - Locks > backup-db /);
+    expect(show(60)).toBe(" signalbox  etcd1 +2 - Locks > backup-db       ! 1 problems");
+    expect(show(40)).toBe(" etcd1 +2 - Locks > backup-db");
+    expect(show(20)).toBe(" Locks > backup-db");
+    expect(show(12)).toBe(" Locks > ba…");
   });
 });
 
@@ -142,7 +162,7 @@ describe("the screen", () => {
   it("has every part in its place, and as many lines as the terminal", () => {
     const shown = renderScreen();
     expect(shown).toHaveLength(12);
-    expect(shown[0]).toMatch(/^ signalbox {2}etcd1:2379 - \/test\/ - Locks/);
+    expect(shown[0]).toMatch(/^ signalbox {2}etcd1 - \/test\/ - Locks/);
     expect(shown[1]).toMatch(/^ EXPLORER {15}\| Overview {2}Locks/);
     expect(shown.at(-1)).toMatch(/^ \* ?live/);
   });
