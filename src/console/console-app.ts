@@ -437,9 +437,8 @@ export class ConsoleApp {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
     this.#refreshedFor = this.getShownTime();
-    const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
-    this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
+    this.table.update(this.getTableSnapshot(), wall, this.tabState, this.etcd.rows);
     const { obstacle } = this.#historyReader;
     if (obstacle !== undefined) this.table.remarks = [obstacle, ...this.table.remarks];
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });

@@ -4,7 +4,7 @@ import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { buildOverview } from "../../cli/views/overview.ts";
 import { drawOverview } from "../../cli/views/overview-drawing.ts";
-import { cleanToWidth } from "../../core/base/display-width.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
@@ -16,7 +16,7 @@ import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { isEtcdTab } from "../state/console-state.ts";
+import { isEtcdTab, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -65,11 +65,33 @@ function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
       const index = cursor.top + at;
       return {
         id: table.getKeyAt(index),
-        cells: [...buildMarkCells(app, index), ...quietenCells(cells, theme.signs)],
+        cells: [...buildMarkCells(app, index), ...buildCells(app, cells, index)],
         selection: index === cursor.index ? selection : undefined,
       };
     }),
   ];
+}
+
+/** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
+function buildCells(
+  { table, tabState, theme: { signs } }: ConsoleApp,
+  cells: readonly RowCell[],
+  index: number,
+) {
+  if (table.cell === undefined) return quietenCells(cells, signs);
+  const { cellPlace } = table;
+  const isHere = index === tabState.cursor.index && cellPlace !== undefined;
+  return (isHere ? coverCells(cells, cellPlace) : cells).flatMap((cell) => splitTrack(cell, signs.bar));
+}
+
+/** Sets the look of the cursor for a part of a row. */
+function coverCells(cells: readonly RowCell[], { left, width }: { left: number; width: number }): RowCell[] {
+  let at = 0;
+  return cells.map((cell) => {
+    const isIn = at >= left && at < left + width;
+    at += computeDisplayWidth(cell.text);
+    return isIn ? { ...cell, ground: "cursor" } : cell;
+  });
 }
 
 /** Builds the signs of marked and watched rows. */
@@ -101,6 +123,8 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   focusOn(app, "table");
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
+  const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
   else if (wasFocused && index === cursor.index) openSelected(app);
@@ -108,7 +132,7 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
 
 function buildNotes(app: ConsoleApp, width: number): RowModel[] {
   return app.tableNotes.map(({ text, role }) => {
-    const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
+    const sign = { problem: app.theme.signs.marks.problem, match: "/ ", plain: " " }[role];
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
 }
@@ -180,8 +204,8 @@ function splitTrack(cell: RowCell, [full, empty]: Signs["bar"]): RowCell[] {
   const end = cell.text.lastIndexOf(empty) + empty.length;
   return [
     { ...cell, text: cell.text.slice(0, start) },
-    { text: cell.text.slice(start, end), role: "track" },
-    { text: cell.text.slice(end) },
+    { ...cell, text: cell.text.slice(start, end), role: "track" },
+    { ...cell, text: cell.text.slice(end) },
   ];
 }
 
