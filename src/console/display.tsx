@@ -28,11 +28,8 @@ export interface Display {
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
-  /**
-   * Renders overlays that a key has changed or opened, so that the next key acts on their new state.
-   * @param isAll whether more than the state of overlays has changed
-   */
-  update(app: ConsoleApp, isAll: boolean): void;
+  /** Renders overlays that a key has changed or opened, so that the next key acts on their new state. */
+  update(app: ConsoleApp): void;
   /** Resolves when the frame of the last call of `show` has been written. */
   waitUntilWritten(): Promise<void>;
   /** Discards the knowledge of the screen. */
@@ -82,8 +79,8 @@ export class ScreenDisplay implements Display {
     return this.#io.writeOutput(PUSH_KEYBOARD);
   }
 
-  update(app: ConsoleApp, isAll: boolean): void {
-    this.#tree.update(app, isAll);
+  update(app: ConsoleApp): void {
+    this.#tree.update(app);
   }
 
   waitUntilWritten(): Promise<void> {
@@ -144,8 +141,8 @@ export class PlainDisplay implements Display {
     return lines.length === 0 || this.#io.writeOutput(`${lines.join("\n")}\n`);
   }
 
-  update(app: ConsoleApp, isAll: boolean): void {
-    this.#tree.update(app, isAll);
+  update(app: ConsoleApp): void {
+    this.#tree.update(app);
   }
 
   async waitUntilWritten(): Promise<void> {}

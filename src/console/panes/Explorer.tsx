@@ -6,7 +6,7 @@ import type { AreaEvent } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import type { Size } from "../state/layout.ts";
-import { buildTreeCells, Row, type RowCell } from "../theme/Row.tsx";
+import { buildTreeCells, Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
 import { PaneArea, TitleRow } from "./PaneArea.tsx";
 
@@ -15,25 +15,29 @@ export function Explorer({ size }: { size: Size }) {
   return <PaneArea id="explorer" size={size} Rows={ExplorerRows} onPress={handlePress} />;
 }
 
-function ExplorerRows({ width, height }: Size) {
-  const { tree, state, theme } = useConsole();
-  const isFocused = state.focus === "explorer";
-  const { cursor } = state.explorer;
+function ExplorerRows(size: Size) {
+  const { isFocused, rows } = useConsole(buildExplorer, size);
   return (
     <>
-      <TitleRow width={width} isFocused={isFocused}>
-        <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} width={width} />
+      <TitleRow width={size.width} isFocused={isFocused}>
+        <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} />
       </TitleRow>
-      {tree.nodes.slice(cursor.top, cursor.top + height - 1).map((node, at) => (
-        <Row
-          key={node.id}
-          cells={buildNodeCells(theme.signs, node, width)}
-          selection={isFocused && cursor.top + at === cursor.index ? "focused" : undefined}
-          width={width}
-        />
-      ))}
+      <Rows rows={rows} width={size.width} />
     </>
   );
+}
+
+function buildExplorer({ tree, state, theme }: ConsoleApp, { width, height }: Size) {
+  const isFocused = state.focus === "explorer";
+  const { cursor } = state.explorer;
+  const rows = tree.nodes.slice(cursor.top, cursor.top + height - 1).map(
+    (node, at): RowModel => ({
+      id: node.id,
+      cells: buildNodeCells(theme.signs, node, width),
+      selection: isFocused && cursor.top + at === cursor.index ? "focused" : undefined,
+    }),
+  );
+  return { isFocused, rows };
 }
 
 function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {

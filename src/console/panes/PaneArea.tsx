@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp } from "../context.tsx";
 import { Area, type AreaEvent, isClick } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
 import { pressBorder } from "../parts/borders.ts";
@@ -9,7 +9,7 @@ import { scrollPane } from "../parts/moves.ts";
 import type { Border, Pane } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { Row, Rows, Surface, useTheme } from "../theme/Row.tsx";
+import { Row, Surface, useFrameLines, useTheme } from "../theme/Row.tsx";
 
 interface PaneProps {
   id: Pane;
@@ -26,7 +26,7 @@ const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: 
 /** The area of a pane. The wheel scrolls it. Content that does not fit is cut. */
 export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
   const { width, height } = size;
-  const app = useConsole();
+  const app = useApp();
   const handleMouse = (event: AreaEvent) => {
     if (event.action === "wheel-down" || event.action === "wheel-up")
       scrollPane(app, id, event.action === "wheel-down" ? 3 : -3);
@@ -36,7 +36,7 @@ export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
     <Surface ground={GROUNDS[id]}>
       <Area flexDirection="column" width={width} height={height} overflowY="hidden" onMouse={handleMouse}>
         <Box flexDirection="column" width={width} flexShrink={0}>
-          <PartBoundary log={app.log}>
+          <PartBoundary app={app}>
             <Content {...size} />
           </PartBoundary>
         </Box>
@@ -70,7 +70,7 @@ interface BorderLineProps {
 
 /** A line with a title between two panes that are one above the other. The user can drag it. */
 export function BorderLine({ border, width, isFocused, children }: BorderLineProps) {
-  const app = useConsole();
+  const app = useApp();
   const { signs, getLook } = useTheme();
   // The sign draws the line only in themes without backgrounds.
   const sign = getLook("titleRow")?.ground === undefined ? signs.horizontal : " ";
@@ -88,21 +88,17 @@ export function BorderLine({ border, width, isFocused, children }: BorderLinePro
   );
 }
 
-interface DividerProps {
-  border: Border;
-  height: number;
-  isFocused: boolean;
-}
-
 /** A line between two panes that are side by side. The user can drag it. */
-export function Divider({ border, height, isFocused }: DividerProps) {
-  const app = useConsole();
-  const cell = { text: useTheme().signs.vertical, role: isFocused ? "accent" : "border" } as const;
+export function Divider({ border, isFocused }: { border: Border; isFocused: boolean }) {
+  const app = useApp();
   return (
-    <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
-      <Box flexDirection="column" width={1} flexShrink={0}>
-        <Rows rows={Array(height).fill({ cells: [cell] })} width={1} />
-      </Box>
-    </Area>
+    <Area
+      {...useFrameLines(isFocused ? "accent" : "border")}
+      borderTop={false}
+      borderBottom={false}
+      borderRight={false}
+      flexShrink={0}
+      onMouse={(event) => isClick(event) && pressBorder(app, border)}
+    />
   );
 }

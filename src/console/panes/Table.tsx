@@ -9,7 +9,7 @@ import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useConsole, useFrame } from "../context.tsx";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
@@ -20,7 +20,7 @@ import { isEtcdTab, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
+import { type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
 import { PaneArea } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
@@ -35,22 +35,24 @@ export function Table({ size }: { size: Size }) {
 
 /** Notes, titles and visible rows, or a help text if there are no rows. */
 function TableRows({ width }: Size) {
-  const app = useConsole();
-  const { theme, state, table, pictureHeight, tabState } = app;
-  const notes = (
+  const { hasEtcdLine, pictureHeight, rows } = useConsole(buildTable, width);
+  return (
     <>
-      {isEtcdTab(state.tab) && <EtcdLine width={width} />}
+      {hasEtcdLine && <EtcdLine width={width} />}
       {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
-      <Rows rows={buildNotes(app, width)} width={width} />
+      <Rows rows={rows} width={width} />
     </>
   );
-  if (table.length === 0)
-    return (
-      <>
-        {notes}
-        <Rows rows={buildEmptyRows(app, width)} width={width} />
-      </>
-    );
+}
+
+function buildTable(app: ConsoleApp, width: number) {
+  const rows = app.table.length === 0 ? buildEmptyRows(app, width) : buildTableRows(app, width);
+  const { state, pictureHeight } = app;
+  return { hasEtcdLine: isEtcdTab(state.tab), pictureHeight, rows: [...buildNotes(app, width), ...rows] };
+}
+
+function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
+  const { theme, state, table, tabState } = app;
   const { cursor } = tabState;
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: app.getLists().table.height },
@@ -58,20 +60,17 @@ function TableRows({ width }: Size) {
     theme.createLook(width - GUTTER_COLUMNS - 1), // leave a free column at the right edge
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
-  return (
-    <>
-      {notes}
-      <Row cells={[{ text: "  " }, ...head]} width={width} />
-      {rows.map((cells, at) => (
-        <Row
-          key={table.getKeyAt(cursor.top + at)}
-          cells={[...buildMarkCells(app, cursor.top + at), ...buildCells(app, cells, cursor.top + at)]}
-          selection={cursor.top + at === cursor.index ? selection : undefined}
-          width={width}
-        />
-      ))}
-    </>
-  );
+  return [
+    { cells: [{ text: "  " }, ...head] },
+    ...rows.map((cells, at): RowModel => {
+      const index = cursor.top + at;
+      return {
+        id: table.getKeyAt(index),
+        cells: [...buildMarkCells(app, index), ...buildCells(app, cells, index)],
+        selection: index === cursor.index ? selection : undefined,
+      };
+    }),
+  ];
 }
 
 /** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
@@ -125,11 +124,13 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   focusOn(app, "table");
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
-  const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
-  if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
+  const before = app.table.cell;
+  const pressed = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  const cell = app.table.cells.find((id) => id === pressed) ?? before;
+  if (cell !== undefined) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index) openSelected(app);
+  else if (wasFocused && index === cursor.index && cell === before) openSelected(app);
 }
 
 function buildNotes(app: ConsoleApp, width: number): RowModel[] {
@@ -307,7 +308,7 @@ const OVERVIEW_INTERVAL_MS = 5_000;
 
 /** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
 function OverviewPicture({ width, height }: Size) {
-  const app = useConsole();
+  const app = useFrame();
   const { snapshot, clusterHealth } = app.liveView;
   const { problems } = app.getTabCounts();
   const wall = app.getShownTime();

@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { openTab } from "../parts/navigation.ts";
@@ -26,8 +26,7 @@ interface FittedTabs {
 
 /** The names of the views, with the active one marked. */
 export function Tabs({ width }: { width: number }) {
-  const app = useConsole();
-  const { start, end, tabs } = fitTabs(app, width);
+  const { start, end, tabs } = useConsole(fitTabs, width);
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
       {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
@@ -38,7 +37,7 @@ export function Tabs({ width }: { width: number }) {
 }
 
 function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
-  const app = useConsole();
+  const app = useApp();
   const open = (tab: TabId) => app.update((state) => openTab(state, tab));
   return tabs.map((tab) => (
     <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
@@ -49,19 +48,23 @@ function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
 
 /** The line above a table about etcd itself: the tabs about etcd, and the summary of the rows. */
 export function EtcdLine({ width }: { width: number }) {
-  const { state, liveView, etcd } = useConsole();
+  const { tabs, status } = useConsole(buildEtcdLine, width);
+  return (
+    <Box>
+      <TabButtons tabs={tabs} />
+      <Row cells={[status]} />
+    </Box>
+  );
+}
+
+function buildEtcdLine({ state, liveView, etcd }: ConsoleApp, width: number) {
   const tabs = ETCD_TABS.map(
     (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === state.tab ? "match" : "tab" }),
   );
   const { text, role } = etcd.status;
   const shown = liveView.past === undefined ? text : `now, not in the past: ${text}`;
   const left = width - computeTabsWidth({ start: "", end: "", tabs }) - 2;
-  return (
-    <Box>
-      <TabButtons tabs={tabs} />
-      <Row cells={[{ text: ` ${cleanToWidth(shown, left)}`, role }]} />
-    </Box>
-  );
+  return { tabs, status: { text: ` ${cleanToWidth(shown, left)}`, role } };
 }
 
 /** The tabs in the line of tabs. Those about etcd have one common entry. */

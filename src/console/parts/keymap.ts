@@ -160,6 +160,7 @@ const GLOBAL_ACTIONS = {
   travel: { brief: "show a past time; in the past: return to live", keys: ["a"] },
   olderChange: { brief: "in the past: before the last change", keys: ["{"] },
   newerChange: { brief: "in the past: after the next change", keys: ["}"] },
+  problems: { brief: "what needs attention", keys: [] },
   redraw: { brief: "repaint the screen", keys: ["ctrl+l"] },
   suspend: { brief: "suspend; fg in the shell returns", keys: ["ctrl+z"] },
   etcd: { brief: "etcd itself: members, alarms, quota, sessions (leases), users", keys: ["M"] },

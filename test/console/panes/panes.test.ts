@@ -1,4 +1,5 @@
 /** The parts of the screen, and where they are. What they show of a real cluster: test/safety/console. */
+import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
@@ -31,13 +32,14 @@ describe("a bar", () => {
     [11, " signalbox"],
     [5, " sig…"],
   ])("of %i columns shows what fits, the most important last to go", (width, text) => {
-    const [shown = ""] = renderComponent(createElement(Bar, { width, left, right, ground: "bar" }));
+    const bar = createElement(Bar, { width, left, right, ground: "bar" });
+    const [shown = ""] = renderComponent(withConsole(createStubConsole(), bar));
     expect(stripStyles(shown).trimEnd()).toBe(text);
   });
 
   it("has its ground between the segments", () => {
     const bar = createElement(Bar, { width: 30, left: left.slice(0, 1), right, ground: "bar" });
-    const [shown = ""] = renderComponent(bar, ansi);
+    const [shown = ""] = renderComponent(withConsole(createStubConsole(), bar), ansi);
     expect(stripStyles(shown)).toBe(" signalbox           ops@web1 ");
     expect(shown).toMatch(/^\x1b\[1m\x1b\[7m/);
     expect(shown).toMatch(/\x1b\[27m$/);
@@ -86,8 +88,9 @@ describe("lines between panes", () => {
   });
 
   it("are as high as the panes beside them", () => {
-    const line = createElement(Divider, { border: "explorer", height: 3, isFocused: false });
-    expect(renderComponent(withConsole(createStubConsole(), line))).toEqual(["|", "|", "|"]);
+    const line = createElement(Divider, { border: "explorer", isFocused: false });
+    const beside = createElement(Box, { height: 3 }, line);
+    expect(renderComponent(withConsole(createStubConsole(), beside))).toEqual(["|", "|", "|"]);
   });
 });
 
@@ -97,12 +100,12 @@ describe("a part of the screen that fails", () => {
   };
 
   it("says so in its place, without what a terminal would obey, and where in the log", () => {
-    const { log } = createStubConsole();
-    const part = createElement(PartBoundary, { log }, createElement(Failing));
+    const app = createStubConsole();
+    const part = createElement(PartBoundary, { app }, createElement(Failing));
     expect(renderComponent(part).map(stripStyles).join("")).toContain(
       "this part failed, a defect of signalbox: TypeError: no such row",
     );
-    expect(log.lines.join("\n")).toMatch(/a part of the screen failed: TypeError.*panes\.test/);
+    expect(app.log.lines.join("\n")).toMatch(/a part of the screen failed: TypeError.*panes\.test/);
   });
 });
 
