@@ -232,6 +232,8 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
     const names = inputs.subjects.map((subject) => getAbout(subject).name);
     return names.some((name) => inputs.snapshot.dues.get(name)?.value?.dead) ? undefined : "there are none";
   }
+  if (id === "undrain" && !inputs.subjects.some((subject) => isDrained(subject, inputs.snapshot)))
+    return "not drained";
   if (!isRowCommandId(id)) return undefined;
   const results = inputs.subjects
     .filter((subject) => isFor(action, subject))
@@ -239,6 +241,17 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
   const [first] = results;
   if (first === undefined || results.some((result) => "command" in result)) return undefined;
   return "reason" in first ? first.reason : undefined;
+}
+
+/** Whether there is a drain of a row. */
+function isDrained(row: Subject, snapshot: Snapshot): boolean {
+  const about = getAbout(row);
+  if (about.kind === "drain") return true;
+  const action = buildRowAction("undrain", about, snapshot);
+  const args = "args" in action ? action.args.join(" ") : "";
+  return [...snapshot.drains.values()].some(
+    ({ scope, name }) => (scope === "all" ? scope : `${scope} ${name}`) === args,
+  );
 }
 
 /** Lines above the table: header and tabs. */
