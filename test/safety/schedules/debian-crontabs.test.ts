@@ -8,7 +8,7 @@ import { startWorker } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const SOURCE = new URL("../../cli/commands/schedule/crontab/debian-12/", import.meta.url).pathname;
 const FILES = ["crontab", ...readdirSync(join(SOURCE, "cron.d")).map((name) => `cron.d/${name}`)];
