@@ -23,7 +23,7 @@ import {
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const NOBODY = { before: ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"], cwd: "/" };
 
