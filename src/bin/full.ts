@@ -44,7 +44,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   cron: "schedule",
   schedules: "ls schedules",
   add: "schedule add",
-  setup: "init",
   whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
   history: "ls history",
@@ -54,6 +53,13 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
   since: "ls history --since TIME, ls audit --since TIME or timeline",
+  "group list": "ls groups",
+  "resource list": "ls resources",
+  "schedule list": "ls schedules",
+  "schedule show": "show schedule KEY",
+  "schedule run": "schedule trigger KEY",
+  "schedule start": "schedule trigger KEY or schedule resume KEY",
+  "schedule remove": "schedule delete KEY",
 };
 
 /** All commands except `signalbox run …`, which has its own bundle. */
@@ -128,11 +134,17 @@ function createUnknownCommandError(first: string, second: string): UsageError {
 function createUnknownSubcommandError(first: string, second: string, family: readonly string[]): UsageError {
   const choices = `there are: ${family.join(", ")}`;
   if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${choices}`);
+  const other = findSynonym(`${first} ${second === "ls" ? "list" : second}`);
   const meant = findNearest(
     second,
     family.map((id) => id.slice(first.length + 1)),
   );
-  const hint = meant === undefined ? choices : `did you mean ${quoteText(`${first} ${meant}`)}?`;
+  const hint =
+    other !== undefined
+      ? `use: signalbox ${other}`
+      : meant === undefined
+        ? choices
+        : `did you mean ${quoteText(`${first} ${meant}`)}?`;
   return new UsageError(`${quoteText(`${first} ${second}`)} is not a command; ${hint}`);
 }
 
