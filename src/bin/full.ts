@@ -1,4 +1,5 @@
 import { runCommand } from "../cli/commands/run/run.ts";
+import { LISTINGS } from "../cli/commands/see/ls/ls.ts";
 import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/frame/command.ts";
 import { reportError } from "../cli/frame/command-line/execute-command.ts";
 import { computeHelpWidth } from "../cli/frame/command-line/help.ts";
@@ -42,14 +43,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   top: "console",
   daemon: "worker",
   cron: "schedule",
-  schedules: "ls schedules",
   add: "schedule add",
   whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
-  history: "ls history",
   stats: "ls statistics",
   collisions: "schedule lint --collisions",
-  audit: "ls audit",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
   since: "ls history --since TIME, ls audit --since TIME or timeline",
@@ -102,7 +100,7 @@ function createOptionError(argv: readonly string[]): UsageError {
 async function printHelp(argv: readonly string[], io: CommandIo): Promise<number> {
   const topic = argv.join(" ");
   const columns = computeHelpWidth(io.terminal);
-  const wanted = ALL_COMMANDS.find(({ id }) => id === topic);
+  const wanted = ALL_COMMANDS.find(({ id }) => id === topic || id === argv[0]);
   if (wanted !== undefined) return runCommandLine(wanted, ["--help"], io);
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
   if (["", "help", "version"].includes(topic)) io.writeOutput(renderProgramHelp(ALL_COMMANDS, columns));
@@ -150,5 +148,7 @@ function createUnknownSubcommandError(first: string, second: string, family: rea
 
 /** Returns the command line to use instead of a word, without `signalbox`; undefined for an unknown word. */
 function findSynonym(word: string): string | undefined {
-  return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
+  if (Object.hasOwn(SYNONYMS, word)) return SYNONYMS[word];
+  const listing = LISTINGS.find((one) => one === word || one === `${word}s`);
+  return listing && `ls ${listing}`;
 }

@@ -60,6 +60,8 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["group ls", '"group ls" is not a command; use: signalbox ls groups'],
     ["schedule remove a", "use: signalbox schedule delete KEY"],
     ["group x", '"group x" is not a command; there are: group set, group add, '],
+    ["queues", '"queues" is not a command; use: signalbox ls queues'],
+    ["host", '"host" is not a command; use: signalbox ls hosts'],
     ["help grup", '"grup" is not a command; did you mean "group"?'],
     ["run --lokc a -- true", 'unknown option "--lokc"; did you mean --lock?'],
     ["run --frobnicate -- true", /unknown option "--frobnicate".*see: signalbox run --help/],
