@@ -41,7 +41,7 @@ export class ComponentTree {
     this.#output = new TerminalOutput(output);
   }
 
-  /** Renders what a new frame changes. @returns false if the output is closed */
+  /** Renders what a new frame changes, and overlays whose own state has changed. @returns false if the output is closed */
   render(app: ConsoleApp): boolean {
     const isResized = this.#output.updateSize();
     if (this.#output.updateTheme(app.theme) || isResized) this.clear();
@@ -49,16 +49,10 @@ export class ComponentTree {
     setColourDepth(app.theme);
     const hasNews = app.frames.publish();
     if (this.#mounted?.app !== app) this.#show(app);
-    else if (hasNews || this.#output.isToClear) this.#flush();
+    else if (hasNews || this.#output.isToClear || app.overlays.top)
+      this.#mounted.instance.rerender(this.#mounted.root);
     if (isResized) this.#output.emit("resize");
     return !this.#output.isClosed;
-  }
-
-  /** Renders the overlays, if there are any: without a change of the console, only those whose own state has changed. */
-  update(app: ConsoleApp): void {
-    if (app.overlays.top === undefined) return;
-    if (app.frames.isDue) this.render(app);
-    else this.#flush();
   }
 
   #show(app: ConsoleApp): void {
@@ -66,10 +60,6 @@ export class ComponentTree {
     const instance = this.#mounted?.instance ?? this.#mount(root);
     if (this.#mounted !== undefined) instance.rerender(root);
     this.#mounted = { instance, app, root };
-  }
-
-  #flush(): void {
-    this.#mounted?.instance.rerender(this.#mounted.root);
   }
 
   /** Resolves when the last rendered frame has been written. */

@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { createContext, use, useRef, useSyncExternalStore } from "react";
 import type { ConsoleApp } from "./console-app.ts";
-import { isSameData } from "./parts/frames.ts";
 
 /** The console that the components show. */
 export const ConsoleContext = createContext<ConsoleApp | undefined>(undefined);
@@ -13,32 +13,33 @@ export function useApp(): ConsoleApp {
 }
 
 /**
- * Returns what a component shows of the console, as plain data. The component is rendered again when a frame has other
- * data.
- * @param select  called once for each frame and input
+ * Returns what a component shows of the console. The component is rendered again when a frame has other data.
+ * @param select  returns plain data; called once for each frame and input
  */
-export function useConsole<T>(select: (app: ConsoleApp) => T): T;
-export function useConsole<T, Input>(select: (app: ConsoleApp, input: Input) => T, input: Input): T;
-export function useConsole<T>(select: (app: ConsoleApp, input: unknown) => T, input?: unknown): T {
+export function useConsole<T, Input extends readonly unknown[]>(
+  select: (app: ConsoleApp, ...input: Input) => T,
+  ...input: Input
+): T {
   const app = useApp();
+  const { frames } = app;
   const last = useRef<{ of: readonly unknown[]; data: T }>(undefined);
   const readData = (): T => {
-    const of = [app, app.frames.number, select, input];
+    const of = [frames.current, select, input];
     const before = last.current;
-    if (before !== undefined && isSameData(before.of, of)) return before.data;
-    const next = select(app, input);
-    const isSame = before !== undefined && isSameData(before.data, next);
-    if (!isSame) app.frames.hasNews = true;
+    if (before !== undefined && isDeepStrictEqual(before.of, of)) return before.data;
+    const next = select(app, ...input);
+    const isSame = before !== undefined && isDeepStrictEqual(before.data, next);
+    if (!isSame) frames.hasNews = true;
     last.current = { of, data: isSame ? before.data : next };
     return last.current.data;
   };
-  return useSyncExternalStore(app.frames.subscribe, readData);
+  return useSyncExternalStore(frames.subscribe, readData);
 }
 
 /** Returns the console. The component is rendered again for every frame. */
 export function useFrame(): ConsoleApp {
-  useConsole(getFrameNumber);
+  useConsole(getFrame);
   return useApp();
 }
 
-const getFrameNumber = ({ frames }: ConsoleApp) => frames.number;
+const getFrame = ({ frames }: ConsoleApp) => frames.current;

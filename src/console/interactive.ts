@@ -251,7 +251,8 @@ export class InteractiveConsole {
   /** Applies the effects of earlier keys, so that a key acts on them even if the terminal has not shown them yet. */
   #catchUpWithKeys(): void {
     this.#app.refreshDerivedState();
-    if (this.#terminal.isOn && !this.#isHeld) this.#display.update(this.#app);
+    const hasOverlay = this.#app.overlays.top !== undefined;
+    if (hasOverlay && this.#terminal.isOn && !this.#isHeld) this.#display.show(this.#app);
   }
 
   #handleReport(report: TerminalReport): void {
@@ -266,6 +267,7 @@ export class InteractiveConsole {
     if (news !== undefined) this.#ringBell();
     const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
+    this.#app.frames.isDue = true; // times have passed
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
     this.#app.handleFrameBuilt(subtractTime(this.#context.clock.now(), start));
     if (this.#shownQuery.isWanted) void this.#askWhetherShown();

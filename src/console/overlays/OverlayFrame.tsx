@@ -64,6 +64,7 @@ export function OverlayFrame(props: FrameProps) {
     role: tone === "danger" ? "danger" : "titleFocused",
   };
   const keys = buildHintCells(hints);
+  const size = { width: width + 4, height: rows.length + 2 };
   return (
     <Area
       position="absolute"
@@ -71,11 +72,11 @@ export function OverlayFrame(props: FrameProps) {
       left={0}
       top={0}
       {...screen}
-      {...placeOverlay(screen, { width: width + 4, height: rows.length + 2 }, at)}
+      {...(typeof at === "object" ? placeNextTo(screen, size, at) : PLACES[at])}
       onMouse={(event) => isPress(event) && props.onPressOutside?.()}
     >
       <Area flexShrink={0} onMouse={() => {}}>
-        <Surface ground="overlay" flexDirection="column" width={width + 4} {...lines}>
+        <Surface ground="overlay" flexDirection="column" {...size} {...lines}>
           <Area flexDirection="column" onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
             {/* Rows fill their width, so that nothing beneath them shows through. */}
             <Rows rows={rows.map((row) => fillRow(row, width))} width={width + 2} />
@@ -102,21 +103,16 @@ function isPress({ action }: MouseEvent): boolean {
   return action === "press";
 }
 
-/** Returns the properties with which a box of the size of the screen places its content. */
-function placeOverlay(screen: Size, own: Size, at: OverlayPlace) {
-  const free = Math.max(0, screen.height - own.height);
-  if (typeof at === "object") return placeNextTo(screen, own, at, free);
-  const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[at];
-  return { justifyContent: "center", paddingTop: Math.max(0, top) } as const;
-}
+/** Places of an overlay that do not depend on its size. */
+const PLACES = {
+  top: { justifyContent: "center", paddingTop: 1 },
+  middle: { justifyContent: "center", alignItems: "center" },
+  bottom: { justifyContent: "center", alignItems: "flex-end", paddingBottom: 1 },
+} as const;
 
 /** Places an overlay below a position, or above it if there is no room below. */
-function placeNextTo(
-  screen: Size,
-  own: Size,
-  { column, row }: { column: number; row: number },
-  free: number,
-) {
+function placeNextTo(screen: Size, own: Size, { column, row }: { column: number; row: number }) {
+  const free = Math.max(0, screen.height - own.height);
   const above = row - own.height;
   const top = row + 1 < free ? row + 1 : above >= 1 ? above : free - 1;
   return {

@@ -9,11 +9,11 @@ import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { isEtcdTab } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
+import { computeCellsWidth, Row, truncateCells } from "../theme/Row.tsx";
 
 /**
  * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
- * removed.
+ * removed, but cut at the left.
  */
 interface BarSegment {
   text: string;
@@ -41,11 +41,11 @@ export function Bar({ width, left, right, ground }: BarProps & { width: number }
   const listShown = (segments: readonly BarSegment[]) =>
     segments.filter((segment) => shown.has(segment)).map((segment) => ({ role: ground, ...segment }));
   const [atLeft, atRight] = [listShown(left), listShown(right)];
-  const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
-  if (gap < 0) return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} />;
+  const room = width - computeCellsWidth(atRight);
+  const gap = " ".repeat(Math.max(0, room - computeCellsWidth(atLeft)));
   return (
     <Box width={width}>
-      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} />
+      <Row cells={[...truncateCells(atLeft, room), { text: gap, role: ground }]} />
       {atRight.map((segment) => (
         <Area
           key={segment.text}
@@ -220,33 +220,37 @@ function listContextActions(app: ConsoleApp): string[] {
 
 const USUAL_PREFIX = "/signalbox/";
 
-/** The first line: the cluster, the user's place in it, its counters, and whether changes are possible. */
+/** The first line: the cluster, the user's place in it, its counters, and whether changes are possible. The place stays longest. */
 export function Header({ width }: { width: number }) {
   return <Bar width={width} {...useConsole(buildHeader)} />;
 }
 
 function buildHeader(app: ConsoleApp): BarProps {
   const { theme, context, isReadOnly } = app;
-  const { endpoints, prefix, context: name } = context.settings;
+  const { prefix } = context.settings;
   const { dot } = theme.signs;
-  const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const user = `${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)}`;
   return {
     ground: "bar",
     left: [
-      { text: " signalbox ", role: "barName", weight: 1 },
-      { text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${dot}`, weight: 1 },
-      { text: ` ${hosts}`, weight: 3 },
-      { text: prefix === USUAL_PREFIX ? "" : ` ${dot} ${cleanToWidth(prefix, 40)}`, weight: 4 },
-      { text: ` ${dot} ${formatBreadcrumb(app)}`, role: "barName", weight: 5 },
+      { text: " signalbox ", role: "barName", weight: 6 },
+      { text: ` ${cleanToWidth(formatCluster(context.settings), 40)} ${dot}`, weight: 3 },
+      { text: prefix === USUAL_PREFIX ? "" : ` ${cleanToWidth(prefix, 40)} ${dot}`, weight: 7 },
+      { text: ` ${formatBreadcrumb(app)}`, role: "barName", weight: 1 },
     ],
     right: [
       ...buildCounters(app),
       { text: formatPastBadge(app), role: "barPast", weight: 1 },
       { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
-      { text: ` ${user} `, weight: 6 },
+      { text: ` ${user} `, weight: 8 },
     ],
   };
+}
+
+/** Formats the name of the context; without one, the first endpoint and the number of the others. */
+function formatCluster({ context, endpoints }: ConsoleApp["context"]["settings"]): string {
+  const [first = "", ...others] = endpoints.map((endpoint) => endpoint.replace(/^https?:\/\/|:2379$/g, ""));
+  return context ?? (others.length === 0 ? first : `${first} +${others.length}`);
 }
 
 /** Formats the user's place: `Locks › backup-db`. */
@@ -265,12 +269,12 @@ function buildCounters(app: ConsoleApp): BarSegment[] {
   const { marks } = app.theme.signs;
   const count = (number: number | undefined, mark: string, word: string): BarSegment => ({
     text: number === undefined ? "" : ` ${mark}${number} ${word} `,
-    weight: 2,
+    weight: 5,
   });
   return [
     count(held, marks.held, "held"),
     count(waiting, marks.waiting, "waiting"),
-    { ...count(problems, marks.problem, "problems"), action: "problems" },
+    { ...count(problems, marks.problem, "problems"), weight: 4, action: "problems" },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
 import type { ConsoleApp } from "../console-app.ts";
-import { useApp } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { Area, type AreaEvent, isClick } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
 import { pressBorder } from "../parts/borders.ts";
@@ -9,13 +9,12 @@ import { scrollPane } from "../parts/moves.ts";
 import type { Border, Pane } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { Row, Surface, useFrameLines, useTheme } from "../theme/Row.tsx";
+import { Row, type RowModel, Rows, Surface, useFrameLines, useTheme } from "../theme/Row.tsx";
 
 interface PaneProps {
   id: Pane;
   size: Size;
-  /** The content of the pane. */
-  Rows(size: Size): ReactNode;
+  children?: ReactNode;
   /** A line was pressed. @param line  from 0 */
   onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
 }
@@ -24,8 +23,7 @@ interface PaneProps {
 const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
 
 /** The area of a pane. The wheel scrolls it. Content that does not fit is cut. */
-export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
-  const { width, height } = size;
+export function PaneArea({ id, size: { width, height }, children, onPress }: PaneProps) {
   const app = useApp();
   const handleMouse = (event: AreaEvent) => {
     if (event.action === "wheel-down" || event.action === "wheel-up")
@@ -36,13 +34,21 @@ export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
     <Surface ground={GROUNDS[id]}>
       <Area flexDirection="column" width={width} height={height} overflowY="hidden" onMouse={handleMouse}>
         <Box flexDirection="column" width={width} flexShrink={0}>
-          <PartBoundary app={app}>
-            <Content {...size} />
-          </PartBoundary>
+          <PartBoundary app={app}>{children}</PartBoundary>
         </Box>
       </Area>
     </Surface>
   );
+}
+
+interface PaneRowsProps {
+  size: Size;
+  build(app: ConsoleApp, size: Size): readonly RowModel[];
+}
+
+/** The content of a pane that has nothing but rows. */
+export function PaneRows({ size, build }: PaneRowsProps) {
+  return <Rows rows={useConsole(build, size)} width={size.width} />;
 }
 
 interface TitleRowProps {

@@ -14,17 +14,17 @@ import { focusOn } from "../parts/navigation.ts";
 import { PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { padText, Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
-import { BorderLine, PaneArea } from "./PaneArea.tsx";
+import { padText, Row, type RowCell, type RowModel } from "../theme/Row.tsx";
+import { BorderLine, PaneArea, PaneRows } from "./PaneArea.tsx";
 import { createPageRow } from "./Table.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ size }: { size: Size }) {
-  return <PaneArea id="panel" size={size} Rows={PanelRows} onPress={handlePress} />;
-}
-
-function PanelRows(size: Size) {
-  return <Rows rows={useConsole(buildPanelRows, size)} width={size.width} />;
+  return (
+    <PaneArea id="panel" size={size} onPress={handlePress}>
+      <PaneRows size={size} build={buildPanelRows} />
+    </PaneArea>
+  );
 }
 
 /** Selects the row that is pressed, or opens it if it is already selected. */
@@ -46,14 +46,13 @@ export function PanelTitle({ width }: { width: number }) {
     app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
   return (
     <BorderLine border="panel" width={width} isFocused={isFocused}>
-      {titles.map(({ id, cell }) => (
-        <Box key={id} flexShrink={0}>
-          <Area onMouse={(event) => isClick(event) && open(id)}>
+      <Box columnGap={2} marginRight={2}>
+        {titles.map(({ id, cell }) => (
+          <Area key={id} flexShrink={0} onMouse={(event) => isClick(event) && open(id)}>
             <Row cells={[cell]} />
           </Area>
-          <Row cells={[{ text: "  " }]} />
-        </Box>
-      ))}
+        ))}
+      </Box>
     </BorderLine>
   );
 }

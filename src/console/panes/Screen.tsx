@@ -7,11 +7,11 @@ import { focusOn } from "../parts/navigation.ts";
 import { findSelectedLine, listDetailLines } from "../parts/pane-lines.ts";
 import { clamp } from "../state/cursor.ts";
 import { computeMainWidth, type Layout, type Size } from "../state/layout.ts";
-import { createRow, Row, type RowModel, Rows, ThemeContext } from "../theme/Row.tsx";
+import { createRow, Row, type RowModel, ThemeContext } from "../theme/Row.tsx";
 import { shadeTheme } from "../theme/theme.ts";
 import { Header, StatusBar } from "./Bar.tsx";
 import { Explorer } from "./Explorer.tsx";
-import { BorderLine, Divider, PaneArea } from "./PaneArea.tsx";
+import { BorderLine, Divider, PaneArea, PaneRows } from "./PaneArea.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
 import { Table } from "./Table.tsx";
 import { Tabs } from "./Tabs.tsx";
@@ -70,16 +70,14 @@ function Main({ layout, isDetailFocused: isFocused }: { layout: Layout; isDetail
             <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
           </BorderLine>
         )}
-        {detail && <PaneArea id="detail" size={detail} Rows={DetailRows} onPress={focusOnDetail} />}
+        {detail && (
+          <PaneArea id="detail" size={detail} onPress={(app) => focusOn(app, "detail")}>
+            <PaneRows size={detail} build={buildDetailRows} />
+          </PaneArea>
+        )}
       </Box>
     </Box>
   );
-}
-
-const focusOnDetail = (app: ConsoleApp) => focusOn(app, "detail");
-
-function DetailRows(size: Size) {
-  return <Rows rows={useConsole(buildDetailRows, size)} width={size.width} />;
 }
 
 function buildDetailRows(app: ConsoleApp, { width, height }: Size): RowModel[] {

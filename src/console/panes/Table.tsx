@@ -22,7 +22,7 @@ import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
-import { PaneArea } from "./PaneArea.tsx";
+import { PaneArea, PaneRows } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that it is watched. */
@@ -30,25 +30,24 @@ const GUTTER_COLUMNS = 2;
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ size }: { size: Size }) {
-  return <PaneArea id="table" size={size} Rows={TableRows} onPress={handlePress} />;
-}
-
-/** Notes, titles and visible rows, or a help text if there are no rows. */
-function TableRows({ width }: Size) {
-  const { hasEtcdLine, pictureHeight, rows } = useConsole(buildTable, width);
+  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead);
   return (
-    <>
-      {hasEtcdLine && <EtcdLine width={width} />}
-      {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
-      <Rows rows={rows} width={width} />
-    </>
+    <PaneArea id="table" size={size} onPress={handlePress}>
+      {hasEtcdLine && <EtcdLine width={size.width} />}
+      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} />}
+      <PaneRows size={size} build={buildPageRows} />
+    </PaneArea>
   );
 }
 
-function buildTable(app: ConsoleApp, width: number) {
+const chooseHead = ({ state, pictureHeight }: ConsoleApp) => {
+  return { hasEtcdLine: isEtcdTab(state.tab), pictureHeight };
+};
+
+/** Notes, titles and visible rows, or a help text if there are no rows. */
+function buildPageRows(app: ConsoleApp, { width }: Size): RowModel[] {
   const rows = app.table.length === 0 ? buildEmptyRows(app, width) : buildTableRows(app, width);
-  const { state, pictureHeight } = app;
-  return { hasEtcdLine: isEtcdTab(state.tab), pictureHeight, rows: [...buildNotes(app, width), ...rows] };
+  return [...buildNotes(app, width), ...rows];
 }
 
 function buildTableRows(app: ConsoleApp, width: number): RowModel[] {

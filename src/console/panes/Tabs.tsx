@@ -9,8 +9,6 @@ import { ETCD_TABS, isEtcdTab, TABS, type TabId } from "../state/console-state.t
 import type { StyleRole } from "../theme/palettes.ts";
 import { Row, Surface } from "../theme/Row.tsx";
 
-type TabsInputs = Pick<ConsoleApp, "state" | "getTabCounts">;
-
 interface Tab {
   id: TabId;
   text: string;
@@ -85,7 +83,7 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
  * Chooses the tabs and their counts. If they do not fit, leaves out the counts of tabs that need no attention. If that
  * is not enough, shows only the tabs around the active one, and the number of the others.
  */
-export function fitTabs(app: TabsInputs, width: number): FittedTabs {
+export function fitTabs(app: ConsoleApp, width: number): FittedTabs {
   const choices = COUNTED.map((isCounted) =>
     TAB_ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
   );
@@ -116,7 +114,7 @@ function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join("") + end);
 }
 
-function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
+function buildTab(app: ConsoleApp, id: TabId, isCounted: boolean): Tab {
   const { focus } = app.state;
   const label = isEtcdTab(id) ? "etcd" : getTabLabel(id);
   const count = isCounted ? app.getTabCounts()[id] : undefined;
@@ -127,6 +125,6 @@ function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: TabsInputs, id: TabId): boolean {
+function isUrgent(app: ConsoleApp, id: TabId): boolean {
   return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

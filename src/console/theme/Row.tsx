@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
-import { isSameData } from "../parts/frames.ts";
 import type { StyleRole } from "./palettes.ts";
 import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
@@ -49,7 +49,7 @@ export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {
         : formatSelectedCells(cells, theme, selection, width)}
     </Text>
   );
-}, isSameData);
+}, isDeepStrictEqual);
 
 function formatCells(cells: readonly RowCell[], { getLook }: Theme): string {
   const text = getLook("text");

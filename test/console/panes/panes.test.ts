@@ -1,12 +1,14 @@
 /** The parts of the screen, and where they are. What they show of a real cluster: test/safety/console. */
-import { Box } from "ink";
-import { cleanup } from "ink-testing-library";
+import { Box, Text } from "ink";
+import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { renderComponent } from "../../../fixtures/console/render-component.ts";
 import { createStubConsole, withConsole } from "../../../fixtures/console/stub-console.ts";
+import type { ConsoleApp } from "../../../src/console/console-app.ts";
+import { useConsole } from "../../../src/console/context.tsx";
 import { PartBoundary } from "../../../src/console/PartBoundary.tsx";
-import { Bar } from "../../../src/console/panes/Bar.tsx";
+import { Bar, Header } from "../../../src/console/panes/Bar.tsx";
 import { BorderLine, Divider } from "../../../src/console/panes/PaneArea.tsx";
 import { Screen } from "../../../src/console/panes/Screen.tsx";
 import { fitTabs, Tabs } from "../../../src/console/panes/Tabs.tsx";
@@ -18,6 +20,7 @@ import { stripStyles } from "../../../src/core/base/text.ts";
 afterEach(cleanup);
 
 const ansi = getTheme("ansi", "16", true);
+const readCounts = (app: ConsoleApp) => app.getTabCounts();
 
 describe("a bar", () => {
   const left = [
@@ -46,6 +49,26 @@ describe("a bar", () => {
   });
 });
 
+describe("the header", () => {
+  const show = (width: number, name?: string) => {
+    const app = createStubConsole({ getSubject: () => ({ kind: "lock", name: "backup-db" }) });
+    const endpoints = ["etcd1", "etcd2.example.com", "etcd3"].map((host) => `https://${host}:2379`);
+    Object.assign(app.context.settings, { endpoints, context: name });
+    const header = createElement(Header, { width });
+    return stripStyles(renderComponent(withConsole(app, header))[0] ?? "").trimEnd();
+  };
+
+  it("names the cluster and the user's place, and leaves out other things first", () => {
+    const end = "! 1 problems  ops@web1";
+    expect(show(80)).toBe(` signalbox  etcd1 +2 - /test/ - Locks > backup-db ${end.padStart(29)}`);
+    expect(show(80, "prod")).toMatch(/^ signalbox {2}prod - \/test\/ - Locks > backup-db /);
+    expect(show(60)).toBe(" signalbox  etcd1 +2 - Locks > backup-db       ! 1 problems");
+    expect(show(40)).toBe(" etcd1 +2 - Locks > backup-db");
+    expect(show(20)).toBe(" Locks > backup-db");
+    expect(show(12)).toBe(" Locks > ba…");
+  });
+});
+
 describe("the tabs", () => {
   const createApp = (tab: TabId) => createStubConsole({ state: { ...createInitialState(), tab } });
   const show = (tab: TabId, width: number) =>
@@ -70,10 +93,33 @@ describe("the tabs", () => {
   });
 
   it("are filled where they are active, or underlined", () => {
-    const render = (theme: Theme) =>
+    const renderTabs = (theme: Theme) =>
       renderComponent(withConsole(createApp("locks"), createElement(Tabs, { width: 99 })), theme)[0] ?? "";
-    expect(render(ansi)).toMatch(/\x1b\[4m[^L]*Locks 42/);
-    expect(render(getTheme("dark", "24bit", false))).toMatch(/\x1b\[48;2;[^m]*m[^L]*Locks 42/);
+    expect(renderTabs(ansi)).toMatch(/\x1b\[4m[^L]*Locks 42/);
+    expect(renderTabs(getTheme("dark", "24bit", false))).toMatch(/\x1b\[48;2;[^m]*m[^L]*Locks 42/);
+  });
+});
+
+describe("a part of the screen", () => {
+  it("is rendered again for a frame in which it shows something else, and for no other", () => {
+    let problems = 1;
+    let count = 0;
+    const app = createStubConsole({ getTabCounts: () => ({ problems }) });
+    const Shown = () => {
+      count += 1;
+      return createElement(Text, {}, String(useConsole(readCounts).problems));
+    };
+    const shown = createElement(Box, {}, withConsole(app, createElement(Shown)));
+    const { lastFrame, rerender } = render(shown);
+    const publish = () => {
+      app.frames.isDue = true;
+      return app.frames.publish();
+    };
+    expect([publish(), publish(), count]).toEqual([false, false, 1]);
+    problems = 2;
+    expect([publish(), app.frames.publish()]).toEqual([true, false]);
+    rerender(shown);
+    expect([lastFrame(), count]).toEqual(["2", 2]);
   });
 });
 
@@ -108,13 +154,13 @@ describe("a part of the screen that fails", () => {
 });
 
 describe("the screen", () => {
-  const render = (more: object = {}) =>
+  const renderScreen = (more: object = {}) =>
     renderComponent(withConsole(createStubConsole(more), createElement(Screen))).map(stripStyles);
 
   it("has every part in its place, and as many lines as the terminal", () => {
-    const shown = render();
+    const shown = renderScreen();
     expect(shown).toHaveLength(12);
-    expect(shown[0]).toMatch(/^ signalbox {2}etcd1:2379 - \/test\/ - Locks/);
+    expect(shown[0]).toMatch(/^ signalbox {2}etcd1 - \/test\/ - Locks/);
     expect(shown[1]).toMatch(/^ EXPLORER {15}\| Overview {2}Locks/);
     expect(shown.at(-1)).toMatch(/^ \* ?live/);
   });
@@ -122,6 +168,6 @@ describe("the screen", () => {
   it("says so where it is too small", () => {
     const size = { width: 30, height: 8 };
     const more = { getScreenSize: () => size, getLayout: () => undefined };
-    expect(render(more)[0]).toBe("too small: 30x8; 40x10 at least");
+    expect(renderScreen(more)[0]).toBe("too small: 30x8; 40x10 at least");
   });
 });
