@@ -6,7 +6,7 @@ import type { ListedContext } from "../data/context-list.ts";
 import type { KeyAction } from "../parts/keymap.ts";
 import { hasFlag } from "../parts/row-actions.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { NameKind } from "./name-state.ts";
+import type { ObjectKind } from "./name-state.ts";
 
 /** The effect of choosing an entry. */
 export type PaletteChoice =
@@ -27,7 +27,7 @@ export type PaletteChoice =
 export interface PaletteEntry {
   /** Stays the same each time the palette opens: recent entries are stored by id. */
   readonly id: string;
-  readonly kind: "view" | "command" | "action" | "context" | NameKind;
+  readonly kind: "view" | "command" | "action" | "context" | ObjectKind;
   readonly label: string;
   /** What it does; for a name, its kind. */
   readonly detail: string;
@@ -36,7 +36,7 @@ export interface PaletteEntry {
   /** Why it cannot be chosen now; undefined if it can. */
   readonly disabled?: string | undefined;
   /** The object that it shows or acts on. */
-  readonly name?: readonly [kind: NameKind, name: string];
+  readonly name?: readonly [kind: ObjectKind, name: string];
   /** The kinds of rows that it applies to, if it does so. */
   readonly rows?: KeyAction["rows"];
   readonly choice: PaletteChoice;
@@ -158,12 +158,12 @@ function listNameEntries(snapshot: Snapshot): PaletteEntry[] {
     resource: new Set(snapshot.resources.keys()),
   };
   for (const { kind, name } of snapshot.queues.values()) names[kind].add(name);
-  return (Object.keys(names) as NameKind[]).flatMap((kind) =>
+  return (Object.keys(names) as ObjectKind[]).flatMap((kind) =>
     [...names[kind]].sort().map((name) => createNameEntry(kind, name)),
   );
 }
 
-function createNameEntry(kind: NameKind, name: string): PaletteEntry {
+function createNameEntry(kind: ObjectKind, name: string): PaletteEntry {
   const key = kind === "lock" || kind === "resource" ? buildQueueId(kind, name) : name;
   const choice = { kind: "go", tab: `${kind}s`, key } as const;
   return {
