@@ -380,6 +380,15 @@ const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   "▃": "-",
   "▅": "=",
   "◆": "@",
+  "⌂": "^",
+  "◉": "*",
+  "▤": "=",
+  "≡": "q",
+  "▣": "#",
+  "▽": "v",
+  "◷": "@",
+  "↺": "<",
+  "◎": "o",
 };
 
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */
