@@ -62,8 +62,7 @@ export class TableView {
   update(snapshot: Snapshot, obstacle: string | undefined): void {
     const { table, tab } = this;
     this.etcd.show(tab);
-    const { filter, order, columns } = this.tabState;
-    table.update(snapshot, this.#app.getWallTime(), { filter, order, columns }, this.etcd.rows);
+    table.update(snapshot, this.#app.getWallTime(), this.tabState, this.etcd.rows);
     if (obstacle !== undefined && tab === "history") table.remarks = [obstacle, ...table.remarks];
   }
 

@@ -13,6 +13,7 @@ const ENTRIES: readonly { tab: TabId; sign: string; action: KeyActionId }[] = [
   { tab: "resources", sign: "▤", action: "resources" },
   { tab: "queues", sign: "≡", action: "queues" },
   { tab: "hosts", sign: "▣", action: "hosts" },
+  { tab: "macros", sign: "ƒ", action: "macros" },
   { tab: "drains", sign: "▽", action: "drains" },
   { tab: "schedules", sign: "◷", action: "schedules" },
   { tab: "history", sign: "↺", action: "history" },

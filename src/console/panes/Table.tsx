@@ -4,7 +4,7 @@ import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { buildOverview } from "../../cli/views/overview.ts";
 import { drawOverview } from "../../cli/views/overview-drawing.ts";
-import { cleanToWidth } from "../../core/base/display-width.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
@@ -17,7 +17,7 @@ import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow, scrollPane } from "../parts/moves.ts";
 import { actInView, activate, focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { isEtcdTab, type TabId } from "../state/console-state.ts";
+import { isEtcdTab, type TabId, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -74,11 +74,34 @@ function buildTableRows(app: ConsoleApp, view: TableView, width: number): RowMod
       const index = cursor.top + at;
       return {
         id: table.getKeyAt(index),
-        cells: [...buildMarkCells(app, view, index), ...quietenCells(cells, theme.signs)],
+        cells: [...buildMarkCells(app, view, index), ...buildCells(app, view, cells, index)],
         selection: index === cursor.index ? selection : undefined,
       };
     }),
   ];
+}
+
+/** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
+function buildCells(
+  { theme: { signs } }: ConsoleApp,
+  { table, tabState }: TableView,
+  cells: readonly RowCell[],
+  index: number,
+) {
+  if (table.cell === undefined) return quietenCells(cells, signs);
+  const { cellPlace } = table;
+  const isHere = index === tabState.cursor.index && cellPlace !== undefined;
+  return (isHere ? coverCells(cells, cellPlace) : cells).flatMap((cell) => splitTrack(cell, signs.bar));
+}
+
+/** Sets the look of the cursor for a part of a row. */
+function coverCells(cells: readonly RowCell[], { left, width }: { left: number; width: number }): RowCell[] {
+  let at = 0;
+  return cells.map((cell) => {
+    const isIn = at >= left && at < left + width;
+    at += computeDisplayWidth(cell.text);
+    return isIn ? { ...cell, ground: "cursor" } : cell;
+  });
 }
 
 /** Builds the signs of marked and watched rows. */
@@ -122,14 +145,18 @@ function handlePress(
   focusOn(app, "table");
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
+  const before = app.table.cell;
+  const pressed = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  const cell = app.table.cells.find((id) => id === pressed) ?? before;
+  if (cell !== undefined) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index) openSelected(app);
+  else if (wasFocused && index === cursor.index && cell === before) openSelected(app);
 }
 
 function buildNotes(app: ConsoleApp, { notes }: TableView, width: number): RowModel[] {
   return notes.map(({ text, role }) => {
-    const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
+    const sign = { problem: app.theme.signs.marks.problem, match: "/ ", plain: " " }[role];
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
 }
@@ -201,8 +228,8 @@ function splitTrack(cell: RowCell, [full, empty]: Signs["bar"]): RowCell[] {
   const end = cell.text.lastIndexOf(empty) + empty.length;
   return [
     { ...cell, text: cell.text.slice(0, start) },
-    { text: cell.text.slice(start, end), role: "track" },
-    { text: cell.text.slice(end) },
+    { ...cell, text: cell.text.slice(start, end), role: "track" },
+    { ...cell, text: cell.text.slice(end) },
   ];
 }
 

@@ -73,7 +73,8 @@ function formatSelectedCells(
   const isInverse = row?.style.inverse === true;
   const formatCell = ({ text, role, ground }: RowCell) => {
     const look = role && getLook(role);
-    return surround(text, isInverse ? [row, look?.weight] : [row, ground && getLook(ground), look]);
+    if (isInverse) return surround(text, ground === "cursor" ? [look] : [row, look?.weight]);
+    return surround(text, [row, ground && getLook(ground), look]);
   };
   const padding = " ".repeat(Math.max(0, width - computeCellsWidth(cells)));
   return [...addAccent(cells, selection, signs.accent), { text: padding }].map(formatCell).join("");

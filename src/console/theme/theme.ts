@@ -386,6 +386,7 @@ const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   "≡": "q",
   "▣": "#",
   "▽": "v",
+  ƒ: "f",
   "◷": "@",
   "↺": "<",
   "◎": "o",

@@ -65,7 +65,7 @@ ${FAIL}
 if [ $# -gt 0 ]; then
   version=$(dpkg-deb --field "$1" Version)
   packages="cron etcd-server etcd-client openssl signalbox"
-  query="dpkg-query --show --showformat '\${db:Status-Status} \${Package} \${Version}\\n' $packages"
+  query="dpkg-query --show --showformat '\\\${db:Status-Status} \\\${Package} \\\${Version}\\n' $packages"
   for host in $hosts; do
     installed=$(ssh $options "$host" "$query" < /dev/null 2> /dev/null | grep '^installed ' || true)
     if [ "$(echo "$installed" | wc -l)" = 5 ] && echo "$installed" | grep -qxF "installed signalbox $version"; then
