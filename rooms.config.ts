@@ -383,6 +383,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "the command": ["console.impl.ts"],
     },
   },
+  page: {
+    why: "a page to look at: renders the views as HTML, and changes nothing",
+    may: ["core", "site", "worker", "cli"],
+    doors: {
+      "the command": ["serve.ts"],
+    },
+  },
   library: {
     why: "the API for programs: it connects use cases as commands do, without a command line",
     may: ["core", "schedule", "site", "worker"],
@@ -398,7 +405,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   bin: {
     why: "entry points: they may use everything, and nothing uses them",
-    may: ["core", "schedule", "site", "agent", "worker", "cli", "console", "library", "compat"],
+    may: ["core", "schedule", "site", "agent", "worker", "cli", "console", "page", "library", "compat"],
     doors: {},
   },
 };

@@ -82,7 +82,8 @@ export const execute = createReadCommand<ShowFlags>(async (context) => {
   printResult(context, { revision, kind, ...document }, formatText);
 });
 
-function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
+/** Reads the details of an object. @throws SignalboxError 1 if it does not exist; UsageError, StoreError */
+export function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
   if (kind === "lock" || kind === "resource") return showQueue(context, kind, validateName(kind, name));
   if (kind === "host") return showHost(context, name);
   if (kind === "schedule") return showSchedule(context, validateName(kind, name));
@@ -213,6 +214,7 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
  * nor kept: there may be 10,000 of them.
  */
 async function addPastUses(context: CommandContext, snapshot: Snapshot, name: string): Promise<Snapshot> {
+  if (context.followedSnapshot !== undefined) return snapshot; // it has them
   const { keys, signal } = context;
   const ranges = [keys.histories(), keys.outcomeHistories()];
   const builder = new SnapshotBuilder(keys, [], ranges);
