@@ -3,17 +3,20 @@ import { Body, type Reply, TYPES } from "./reply.ts";
 const STYLE = `
 :root {
   color-scheme: light dark;
-  --back: light-dark(#ffffff, #11151a);
-  --raised: light-dark(#f4f6f8, #1a2027);
-  --text: light-dark(#1b2128, #e3e8ee);
-  --quiet: light-dark(#57606a, #9aa5b1);
-  --line: light-dark(#d0d7de, #313a44);
-  --link: light-dark(#0550ae, #79b8ff);
-  --held: light-dark(#116329, #7ce38b);
-  --free: light-dark(#57606a, #9aa5b1);
-  --waiting: light-dark(#7d4e00, #f0c04f);
-  --problem: light-dark(#b3151f, #ff938a);
-  --accent: light-dark(#0550ae, #79b8ff);
+  --back: #ffffff;
+  --raised: #f4f6f8;
+  --text: #1b2128;
+  --quiet: #57606a;
+  --line: #d0d7de;
+  --link: #0550ae;
+  --held: #116329;
+  --free: #57606a;
+  --waiting: #7d4e00;
+  --problem: #b3151f;
+  --accent: #0550ae;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root { --back: #11151a; --raised: #1a2027; --text: #e3e8ee; --quiet: #9aa5b1; --line: #313a44; --link: #79b8ff; --held: #7ce38b; --free: #9aa5b1; --waiting: #f0c04f; --problem: #ff938a; --accent: #79b8ff; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.45 system-ui, sans-serif; }
@@ -39,13 +42,12 @@ input[type="search"] { width: min(60vw, 28rem); }
 .scroll { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-size: 0.93rem; }
 .scroll > table { min-width: min(100%, 60rem); }
-th, td { text-align: left; padding: 3px 12px 3px 0; vertical-align: top; border-bottom: 1px solid var(--line); max-width: 32rem; overflow-wrap: anywhere; font-weight: 400; }
-td:not(.wide) { min-width: 3.5rem; }
+th, td { text-align: left; padding: 3px 12px 3px 0; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
+.short { white-space: nowrap; } .long { overflow-wrap: anywhere; min-width: 12rem; }
 thead th { color: var(--quiet); font-size: 0.8rem; font-weight: 600; white-space: nowrap; position: sticky; top: 0; background: var(--back); }
 thead a { color: inherit; text-decoration: none; }
 thead a:hover { text-decoration: underline; }
 th[aria-sort] a { color: var(--text); text-decoration: underline; }
-tbody th { min-width: 8rem; }
 .right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .held { color: var(--held); } .free { color: var(--free); } .waiting { color: var(--waiting); } .problem { color: var(--problem); } .quiet { color: var(--quiet); } .accent { color: var(--accent); }
 .counts a { font-size: 1.1rem; } .counts a.plain { color: var(--text); }
@@ -63,14 +65,14 @@ rect.holders { fill: var(--accent); } rect.waiters { fill: var(--waiting); } rec
 .key .holders { color: var(--accent); } .key .waiters { color: var(--waiting); } .key .bad { color: var(--problem); }
 .key { display: flex; flex-wrap: wrap; gap: 2px 18px; } .axis { display: flex; justify-content: space-between; color: var(--quiet); font-size: 0.85rem; }
 #overview { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 28px; }
-#overview section { min-width: 0; overflow-x: auto; }
-#counts, #hosts, #activity, #etcd { grid-column: 1 / -1; }
+#overview section { min-width: 0; }
+#counts, #hosts, #activity, #failures, #etcd { grid-column: 1 / -1; }
 dl { margin: 6px 0; } dl > div { display: flex; flex-wrap: wrap; gap: 0 12px; }
 dt { color: var(--quiet); min-width: 9rem; } dd { margin: 0; flex: 1 1 16rem; overflow-wrap: anywhere; }
 pre { margin: 6px 0; padding: 8px; background: var(--raised); white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; max-height: 40rem; overflow-y: auto; }
 @media (max-width: 1280px) { .p7, .p8 { display: none; } }
 @media (max-width: 960px) { .p5, .p6 { display: none; } }
-@media (max-width: 640px) { .p3, .p4 { display: none; } body { font-size: 14px; } td:not(.wide) { min-width: 0; } }
+@media (max-width: 640px) { .p3, .p4 { display: none; } body { font-size: 14px; } }
 @media print { nav, form, .skip { display: none; } .scroll { overflow: visible; } body { font-size: 11px; } thead th { position: static; } }
 @media (forced-colors: active) { .fill, rect { fill: CanvasText; } }
 `;

@@ -22,7 +22,7 @@ import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Share, Subject, Tone } from "../site/state/subject.ts";
 import type { ViewContext } from "../site/state/view-context.ts";
 import { type Html, html, type Page, type PageItem } from "./html.ts";
-import { findSubjectPath, type ListId } from "./routes.ts";
+import { findSubjectPath, LIST_SWITCHES, LIST_VALUES, type ListId } from "./routes.ts";
 import type { SiteState } from "./site-follower.ts";
 
 /** What a list is asked for. */
@@ -39,6 +39,8 @@ interface KnownList {
   sorted: SortedRows<object>;
   /** Whether rows match the part of the filter that time does not change. */
   matches: WeakMap<object, boolean>;
+  /** All rows of the view, and those that were found, in order. */
+  last?: { all: readonly object[]; rows: readonly object[] };
 }
 
 /** The rows of a list, in order. */
@@ -63,6 +65,7 @@ export class SiteLists {
   readonly #basePath: string;
   readonly #caches = new Map<string, RowCache<object>>();
   readonly #known = new Map<string, KnownList>();
+  #byKey: { view: View; all: boolean; snapshot: Snapshot; rows: readonly object[] } | undefined;
   #macros: { resources: Snapshot["resources"]; hosts: Snapshot["hosts"]; view: View } | undefined;
 
   constructor(keys: Keys, basePath: string) {
@@ -79,21 +82,30 @@ export class SiteLists {
       getSnapshot(view, state),
       wall,
     );
-    const { sorted, matches } = this.#findKnown(view, options, asked);
-    const found = await filterRows(
-      view,
-      all,
-      options.filter,
-      query.has("since") ? new WeakMap() : matches,
-      wall,
-    );
-    const inOrder = sorted.sort(found);
-    const rows = id === "history" && options.order === undefined ? putFailuresFirst(view, inOrder) : inOrder;
+    const rows = await this.#sortRows(asked, { view, options, viewContext, rows: all });
     return buildListPage(
       { view, options, viewContext, rows: rows.slice(0, options.limit) },
       asked,
       this.#basePath,
     );
+  }
+
+  /** Filters and sorts rows. Nothing is done again while they and the time that matters are the same. */
+  async #sortRows(
+    asked: ListQuery,
+    { view, options, viewContext, rows: all }: ListRows,
+  ): Promise<readonly object[]> {
+    const { wall } = viewContext;
+    const known = this.#findKnown(view, options, asked);
+    const { timed } = splitTimedFilter(options.filter);
+    const isTimed = timed.terms.length > 0 || asked.query.has("since");
+    if (!isTimed && known.last?.all === all) return known.last.rows;
+    const matches = asked.query.has("since") ? new WeakMap<object, boolean>() : known.matches;
+    const inOrder = known.sorted.sort(await filterRows(view, all, options.filter, matches, wall));
+    const isDefault = asked.id === "history" && options.order === undefined;
+    const rows = isDefault ? putFailuresFirst(view, inOrder) : inOrder;
+    known.last = { all, rows };
+    return rows;
   }
 
   /** Formats what `signalbox ls --json` prints. @throws UsageError for a wrong query */
@@ -104,13 +116,24 @@ export class SiteLists {
   ): Promise<AsyncIterable<string>> {
     const view = this.#findView(id, state.snapshot);
     const { filter, all, order, limit } = parseQuery(view, query, wall);
-    const cache = new RowCache(view, createCacheOptions(all));
     const { revision } = state.snapshot;
-    const { rows } = cache.computeRows(this.#sortByKey(getSnapshot(view, state)), wall);
+    const rows =
+      view.of === "queue"
+        ? this.#buildRowsByKey(view, all, state, wall)
+        : this.#findCache(view, all).computeRows(getSnapshot(view, state), wall).rows;
     const found = await filterRows(view, rows, filter, new WeakMap(), wall);
     const isByKey = order === undefined && view.of === "queue";
     const inOrder = isByKey ? found : new SortedRows(view, order ?? parseSortOrder(view.sort)).sort(found);
     return formatRowsJson(view, { revision, prefix: this.#keys.prefix }, inOrder.slice(0, limit));
+  }
+
+  /** Builds rows in the order of keys, as a listing reads them; once for a state. */
+  #buildRowsByKey(view: View, all: boolean, { snapshot }: SiteState, wall: WallTime): readonly object[] {
+    const last = this.#byKey;
+    if (last?.view === view && last.all === all && last.snapshot === snapshot) return last.rows;
+    const { rows } = new RowCache(view, createCacheOptions(all)).computeRows(this.#sortByKey(snapshot), wall);
+    this.#byKey = { view, all, snapshot, rows };
+    return rows;
   }
 
   #findView(id: ListId, { resources, hosts }: Snapshot): View {
@@ -130,11 +153,11 @@ export class SiteLists {
   }
 
   #findKnown(view: View, options: ListOptions, { id, query }: ListQuery): KnownList {
-    const asked = [...query].filter(([name]) => VALUES.includes(name) || SWITCHES.includes(name));
+    const asked = [...query].filter(([name]) => LIST_VALUES.includes(name) || LIST_SWITCHES.includes(name));
     const key = `${id}?${new URLSearchParams(asked)}`;
     const last = this.#known.get(key);
     const order = options.order ?? parseSortOrder(view.sort);
-    const known =
+    const known: KnownList =
       last?.view === view ? last : { view, sorted: new SortedRows(view, order), matches: new WeakMap() };
     this.#known.delete(key);
     this.#known.set(key, known); // the last one in the map is the one used last
@@ -166,15 +189,12 @@ function createCacheOptions(all: boolean): ListOptions {
   return { filter: NO_FILTER, order: undefined, columns: undefined, limit: Number.POSITIVE_INFINITY, all };
 }
 
-const VALUES = ["filter", "host", "state", "since", "sort", "limit"];
-const SWITCHES = ["all", "reverse"];
-
 /** Parses a query as the flags of `signalbox ls`. @throws UsageError */
 function parseQuery(view: View, query: URLSearchParams, wall: WallTime): ListOptions {
-  const words = VALUES.flatMap((name) =>
+  const words = LIST_VALUES.flatMap((name) =>
     query.getAll(name).flatMap((value) => (value === "" ? [] : [`--${name}=${value}`])),
   );
-  const switches = SWITCHES.flatMap((name) => (query.has(name) ? [`--${name}`] : []));
+  const switches = LIST_SWITCHES.flatMap((name) => (query.has(name) ? [`--${name}`] : []));
   const call = parseCall(ls, [view.id, ...switches, ...words]) as Call<LsFlags>;
   const options = parseListOptions(call, view, wall);
   const { terms } = options.filter;
@@ -305,7 +325,7 @@ function renderColumnHead(
   return html`<th scope="col" class="${getCellClass(column)}"${isSorted && html` aria-sort="${direction}"`}><a href="?${changeQuery(query, changes)}">${title}</a></th>`;
 }
 
-function getCellClass({
+export function getCellClass({
   priority,
   align,
   below,
@@ -324,7 +344,8 @@ function buildRow(
   const cells = columns.map((column) => {
     const tone = column.getTone?.(row, wall) ?? "plain";
     const share = column.getShare?.(row);
-    return { text: column.formatCell(row, wall), tone, share, column };
+    const text = column.formatBriefCell?.(row) ?? column.formatCell(row, wall);
+    return { text, tone, share, column };
   });
   return { id, html: renderTableRow(id, cells, subject, basePath) };
 }
@@ -339,6 +360,9 @@ export interface ShownCell {
 
 /** Longest text of a cell, in characters. */
 const MAX_CELL_CHARACTERS = 300;
+/** A shorter text stays on one line; a longer one can be broken anywhere. */
+const MAX_UNBROKEN_CHARACTERS = 24;
+const MIN_LONG_CHARACTERS = 40;
 
 /** Renders a row. The cell with the name of what it is about, or else the first one, leads there. */
 export function renderTableRow(
@@ -364,9 +388,11 @@ function renderCell(
 ): Html {
   const shown = clean(text, MAX_CELL_CHARACTERS);
   const mark = column.isMarked && html`<span aria-hidden="true">${UNICODE_DRAWING.marks[tone]}</span>`;
-  const content = html`${mark}${shown}${share && renderBar(share)}`;
+  const content = html`${mark}${shown}${text !== "" && share && renderBar(share)}`;
   const inner = path === undefined ? content : html`<a href="${path}">${content}</a>`;
-  const classes = `${getCellClass(column)} ${tone}`;
+  const length =
+    shown.length <= MAX_UNBROKEN_CHARACTERS ? "short" : shown.length > MIN_LONG_CHARACTERS ? "long" : "";
+  const classes = `${getCellClass(column)} ${tone} ${length}`.trim();
   return isHead
     ? html`<th scope="row" class="${classes}">${inner}</th>`
     : html`<td class="${classes}">${inner}</td>`;

@@ -14,7 +14,7 @@ import { computeDisplayWidth } from "../core/base/display-width.ts";
 import { SignalboxError } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
 import { type Html, html, type Page } from "./html.ts";
-import { renderTableRow } from "./lists.ts";
+import { getCellClass, renderTableRow } from "./lists.ts";
 import { Body, createTextReply, type Reply, TYPES } from "./reply.ts";
 import type { Route } from "./routes.ts";
 
@@ -77,7 +77,7 @@ function renderSection(section: Section, basePath: string): Html {
     )}</pre></section>`;
   const { columns, rows, targets } = section;
   const heads = columns.map(
-    (column) => html`<th scope="col" class="p${column.priority}">${column.title}</th>`,
+    (column) => html`<th scope="col" class="${getCellClass(column)}">${column.title}</th>`,
   );
   const lines = rows.map((row, at) =>
     renderTableRow(

@@ -108,6 +108,8 @@ function renderHost(host: HostLoad, basePath: string): Html {
   } <span>${isDrained && html`<span aria-hidden="true">${UNICODE_DRAWING.drained} </span>`}${load}</span></li>`;
 }
 
+/** Height of the mark of a failure, and of the smallest value. */
+const BAD_HEIGHT = 4;
 const GRAPH = { width: 600, above: 90, below: 60 };
 
 /** Draws who held and waited: holders stand on the line, from which waiters hang. The text says the largest and the last numbers. */
@@ -119,10 +121,12 @@ function renderActivity({ activity }: Overview): Html {
     const most = Math.max(1, ...values);
     return values.map((value, at) => {
       const isBad = !isHanging && (failures[at] ?? 0) > 0;
-      const size = Math.max(isBad || value > 0 ? 2 : 0, (value / most) * height);
-      if (size === 0) return html``;
+      const size = Math.max(isBad || value > 0 ? BAD_HEIGHT : 0, (value / most) * height);
       const y = isHanging ? above : above - size;
-      return html`<rect class="${isBad ? "bad" : kind}" x="${(at * step).toFixed(1)}" y="${y.toFixed(1)}" width="${(step * 0.85).toFixed(1)}" height="${size.toFixed(1)}"/>`;
+      const draw = (kind: string, tall: number) =>
+        html`<rect class="${kind}" x="${(at * step).toFixed(1)}" y="${y.toFixed(1)}" width="${(step * 0.85).toFixed(1)}" height="${tall.toFixed(1)}"/>`;
+      // Only the top is marked: most of what was held then went well.
+      return size > 0 && [draw(kind, size), isBad && draw("bad", BAD_HEIGHT)];
     });
   };
   const describe = (values: readonly number[]) =>
@@ -150,7 +154,7 @@ function renderTable(
     const shown = cells.map(([text, tone = "plain"]): ShownCell => ({ text, tone, column: { priority: 1 } }));
     return renderTableRow(undefined, shown, { kind, name }, basePath);
   });
-  return html`<h2>${title}</h2><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${lines}</tbody></table>`;
+  return html`<h2>${title}</h2><div class="scroll" role="region" aria-label="${title}" tabindex="0"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 function renderQueues({ queues }: Overview, wall: WallTime, basePath: string): Html {

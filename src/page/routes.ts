@@ -20,6 +20,11 @@ export type Route =
   | { kind: "healthz" }
   | { kind: "file"; name: string };
 
+/** What a query can say. All else is ignored, so that it does not make the same page another one. */
+export const LIST_VALUES = ["filter", "host", "state", "since", "sort", "limit"];
+export const LIST_SWITCHES = ["all", "reverse"];
+const PARAMETERS = [...LIST_VALUES, ...LIST_SWITCHES, "page", "name", "within", "tag", "expect"];
+
 /** A requested address. */
 export interface Target {
   route: Route;
@@ -36,7 +41,8 @@ export interface Target {
  */
 export function parseTarget(url: string, basePath: string): Target | undefined {
   const [whole = "", ...search] = url.split("?");
-  const query = new URLSearchParams(search.join("?"));
+  const asked = new URLSearchParams(search.join("?"));
+  const query = new URLSearchParams([...asked].filter(([name]) => PARAMETERS.includes(name)));
   if (whole !== basePath && !whole.startsWith(`${basePath}/`)) return undefined;
   const path = whole.slice(basePath.length + 1);
   const isJson = path.endsWith(".json");

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
-import type { WallTime } from "../core/base/clock.ts";
+import { type Millis, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { formatInstant } from "../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
@@ -76,11 +76,17 @@ interface KnownPage {
   snapshot: SiteState["snapshot"];
   awaySince: WallTime | undefined;
   second: number;
+  at: MonotonicTime;
+  /** How long it took to build it, ms. */
+  took: Millis;
   live: Promise<LivePage>;
   body?: Promise<Body>;
 }
 
 const MAX_KNOWN_PAGES = 64;
+/** A page is used again for this many times as long as it took, so that those of large sites do not take all the time. */
+const REUSE_FACTOR = 3;
+const MAX_REUSE_MS = 750;
 
 type PageRoute = Extract<Route, { kind: "overview" | "list" | "object" }>;
 
@@ -119,12 +125,13 @@ class SitePages {
     try {
       if (isLive && target !== undefined && isPageRoute(target.route)) {
         const { route, query } = target;
-        const isAdded = await this.#live.add(url, () => this.#getPage(url, route, query).live, response);
+        const key = buildPageKey(route, query);
+        const isAdded = await this.#live.add(key, () => this.#getPage(key, route, query).live, response);
         if (isAdded) return;
       }
       const reply = isLive
         ? createTextReply(503, "there are too many viewers")
-        : await this.#findReply(url, target, headers.accept);
+        : await this.#findReply(target, headers.accept);
       await sendReply(request, response, reply);
     } catch (error) {
       if (!(error instanceof SignalboxError) || response.headersSent) throw error;
@@ -133,7 +140,7 @@ class SitePages {
     }
   }
 
-  async #findReply(url: string, target: Target | undefined, accept = ""): Promise<Reply> {
+  async #findReply(target: Target | undefined, accept = ""): Promise<Reply> {
     if (target === undefined) return this.#createErrorReply(404, "there is no such page", target);
     const { route, query } = target;
     const isJson = target.isJson || (accept.includes("application/json") && !accept.includes("text/html"));
@@ -151,7 +158,7 @@ class SitePages {
     if (route.kind === "badge") return await answerBadge(this.#follow(state), route, query, isAway);
     requireRead(state);
     if (isJson) return await this.#createJsonReply(route, query, state);
-    const known = this.#getPage(url, route, query);
+    const known = this.#getPage(buildPageKey(route, query), route, query);
     known.body ??= known.live.then(({ page, alarm }) => new Body(this.#renderDocument(page, alarm)));
     return { status: 200, type: TYPES.html, body: await known.body };
   }
@@ -175,21 +182,25 @@ class SitePages {
     return { status, type, body: new Body(text), headers };
   }
 
-  /** Returns the page of an address for the current state and second. */
-  #getPage(url: string, route: PageRoute, query: URLSearchParams): KnownPage {
+  /** Returns the page for the current state and second; of one that takes long, the last one for a short while. */
+  #getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
     const state = this.#follower.getState();
     const { snapshot, awaySince } = state;
-    const wall = this.#context.clock.getWallTime();
+    const { clock } = this.#context;
+    const [at, wall] = [clock.now(), clock.getWallTime()];
     const second = Math.floor(wall / 1_000);
-    const last = this.#known.get(url);
-    if (last?.snapshot === snapshot && last.awaySince === awaySince && last.second === second) return last;
-    const live = this.#buildPage(route, query, state, wall).then((page) => ({
-      page,
-      alarm: formatAlarm(awaySince),
-    }));
-    const known: KnownPage = { snapshot, awaySince, second, live };
-    this.#known.delete(url);
-    this.#known.set(url, known);
+    const last = this.#known.get(key);
+    const isSame = last?.snapshot === snapshot && last.second === second;
+    const isRecent =
+      last !== undefined && subtractTime(at, last.at) < Math.min(MAX_REUSE_MS, REUSE_FACTOR * last.took);
+    if (last?.awaySince === awaySince && (isSame || isRecent)) return last;
+    const live = this.#buildPage(route, query, state, wall).then((page) => {
+      known.took = subtractTime(clock.now(), at);
+      return { page, alarm: formatAlarm(awaySince) };
+    });
+    const known: KnownPage = { snapshot, awaySince, second, at, took: 0, live };
+    this.#known.delete(key);
+    this.#known.set(key, known);
     const [first] = this.#known.keys();
     if (this.#known.size > MAX_KNOWN_PAGES && first !== undefined) this.#known.delete(first);
     return known;
@@ -227,6 +238,10 @@ class SitePages {
     };
     return { status, type: TYPES.html, body: new Body(this.#renderDocument(page, undefined)) };
   }
+}
+
+function buildPageKey(route: PageRoute, query: URLSearchParams): string {
+  return JSON.stringify([route, String(query)]);
 }
 
 function isPageRoute(route: Route): route is PageRoute {
