@@ -29,7 +29,8 @@ docs/safety.md. Two negative controls, etcdctl lock and the lock of the npm pack
   --figures FILE  append a line of JSON with the figures of each campaign. Campaigns of the series that are in the file are not
                   repeated: the same command goes on with a series that was interrupted
   --etcd VERSION  version of etcd, such as 3.5.30 (default: as npm test)
-  --containers    the jobs of runs are containers of podman; needs root, podman, runc, and cgroup v2 at /sys/fs/cgroup
+  --containers    the jobs of runs and schedules are containers of podman; needs root, podman, runc, busybox-static, and
+                  cgroup v2 at /sys/fs/cgroup
   --json          print figures and findings as JSON on standard output
   --keep          keep the folder with the journals even if nothing was found
 

@@ -1,7 +1,7 @@
 import {
   type CallNote,
-  EXTENDING_FLAGS,
   findForeignPath,
+  findUnservedFlag,
   type LaunchedFlags,
   type LaunchedIo,
   type LaunchedRun,
@@ -18,6 +18,7 @@ import {
   warnUnknownVariables,
 } from "../cli/frame/connect.ts";
 import { openLog } from "../cli/frame/logging.ts";
+import type { Millis } from "../core/base/clock.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import type { LogFields } from "../core/base/log.ts";
@@ -34,7 +35,7 @@ import type { CallRequest } from "../core/process/agent-socket/call-request.ts";
 import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../core/process/agent-socket/launched-command.ts";
 import type { SpanSender } from "../core/process/span-sender.ts";
-import { CallAttempts, type RunPorts, type StartedAttempt } from "../core/run/request.ts";
+import { CallAttempts, type PlannedRetry, type RunPorts, type StartedAttempt } from "../core/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** The call that requests the version of the agent. */
@@ -212,7 +213,10 @@ class ServedRun implements LaunchedRun {
   hasBegun = false;
   /** Why this agent cannot serve the call, if the call's settings show that. */
   declined: CallDeclined | undefined;
-  #patience = RECONNECT_TIMEOUT_MS;
+  #patience: Millis = RECONNECT_TIMEOUT_MS;
+  #ttl: Millis = RECONNECT_TIMEOUT_MS;
+  #attempt: StartedAttempt | undefined;
+  #retry: PlannedRetry | undefined;
   #facts: HostFacts | undefined;
   readonly #attempts: CallAttempts;
   #archivePastRun: RunPorts["archivePastRun"];
@@ -226,6 +230,7 @@ class ServedRun implements LaunchedRun {
     this.#context = context;
     this.#call = call;
     this.#note = note;
+    this.#retry = note?.retry;
     this.#attempts = new CallAttempts(id, note?.number ?? 0, note?.since ?? context.clock.getWallTime());
     this.#output = output;
     const { uid } = call.peer;
@@ -248,16 +253,8 @@ class ServedRun implements LaunchedRun {
 
   #connect(call: Call<LaunchedFlags>, { options, openLog: openOwn }: FrontEndOptions): CommandConnection {
     const { settings: own, store, keys, clock, random } = this.#context;
-    if (call.flags.capture !== undefined)
-      throw new CallDeclined("capture", "the agent does not keep output (--capture) yet");
-    if (call.flags.foreground === true)
-      throw new CallDeclined(
-        "foreground",
-        "its guardians are not in the session of the terminal (--foreground)",
-      );
-    const extending = EXTENDING_FLAGS.find((flag) => call.flags[flag] !== undefined);
-    if (extending !== undefined)
-      throw new CallDeclined(extending, `the run needs a process of its own (--${extending})`);
+    const unserved = findUnservedFlag(call.flags);
+    if (unserved !== undefined) throw new CallDeclined(unserved.flag, `${unserved.why} (--${unserved.flag})`);
     const env = this.#readEnvironment(call);
     const config = resolveConfig({
       flags: call.settings,
@@ -276,6 +273,8 @@ class ServedRun implements LaunchedRun {
       throw new CallDeclined("settings", `its ${different} differs from that of the agent`);
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log file belongs to another user");
+    this.#call.isQuiet = call.flags["quiet-success"] === true;
+    this.#ttl = values.ttl;
     this.#patience = canWait(call) ? values.ttl : RECONNECT_TIMEOUT_MS;
     this.#archivePastRun = this.#context.archive.chooseFile(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;
@@ -327,6 +326,12 @@ class ServedRun implements LaunchedRun {
       attempts: this.#attempts,
       ...(note?.attempt !== undefined && { resumed: note.attempt }),
       isStarted,
+      ...(note?.retry !== undefined && { plannedRetry: note.retry }),
+      onRetry: async (retry) => {
+        this.#retry = retry;
+        this.#patience = this.#ttl; // the claim is held, and no process without an agent can continue it
+        await this.#sendNote(true);
+      },
       onWait: () => this.#sendNote(),
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
       ...(archivePastRun && { archivePastRun }),
@@ -334,13 +339,13 @@ class ServedRun implements LaunchedRun {
   }
 
   async onAttempt(attempt: StartedAttempt) {
-    await this.#sendNote(attempt);
+    this.#attempt = attempt;
+    await this.#sendNote();
   }
 
-  async #sendNote(attempt?: StartedAttempt): Promise<void> {
-    const { seal } = this.#context;
-    const { uid } = this.#call.peer;
-    await this.#call.sendNote(seal.seal(renderCallNote(this.#attempts, attempt), uid), this.#patience);
+  async #sendNote(isRetried = false): Promise<void> {
+    const note = renderCallNote(this.#attempts, this.#attempt, this.#retry);
+    await this.#call.sendNote(this.#context.seal.seal(note, this.#call.peer.uid), this.#patience, isRetried);
   }
 
   get #isOwnUser(): boolean {

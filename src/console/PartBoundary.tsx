@@ -1,10 +1,10 @@
 import { Component, type ReactNode } from "react";
 import { clean } from "../core/base/text.ts";
-import type { ScreenLog } from "./data/screen-log.ts";
+import type { ConsoleApp } from "./console-app.ts";
 import { createRow, Row, ThemeContext } from "./theme/Row.tsx";
 
 interface PartBoundaryProps {
-  log: ScreenLog;
+  app: Pick<ConsoleApp, "log" | "frames">;
   children?: ReactNode;
 }
 
@@ -22,12 +22,13 @@ export class PartBoundary extends Component<PartBoundaryProps, { error: unknown 
   }
 
   override componentDidCatch(error: unknown): void {
-    this.props.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
-  }
-
-  override componentDidUpdate(before: PartBoundaryProps): void {
-    if (this.state.error !== undefined && before.children !== this.props.children)
+    const { log, frames } = this.props.app;
+    log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
+    const end = frames.subscribe(() => {
+      end();
+      frames.hasNews = true;
       this.setState({ error: undefined });
+    });
   }
 
   override render(): ReactNode {

@@ -33,7 +33,7 @@ export class ComponentTree {
   readonly #content: ReactNode;
   readonly #output: TerminalOutput;
   readonly #onDefect: TreePorts["onDefect"];
-  #mounted: { instance: Instance; root: ReactNode } | undefined;
+  #mounted: { instance: Instance; app: ConsoleApp; root: ReactNode } | undefined;
 
   constructor(content: ReactNode, { onDefect, ...output }: TreePorts) {
     this.#content = content;
@@ -41,31 +41,25 @@ export class ComponentTree {
     this.#output = new TerminalOutput(output);
   }
 
-  /** Renders everything again. @returns false if the output is closed */
+  /** Renders what a new frame changes, and overlays whose own state has changed. @returns false if the output is closed */
   render(app: ConsoleApp): boolean {
     const isResized = this.#output.updateSize();
     if (this.#output.updateTheme(app.theme) || isResized) this.clear();
     this.#output.links = app.links;
     setColourDepth(app.theme);
-    const root = <ConsoleContext value={{ app }}>{this.#content}</ConsoleContext>;
-    if (this.#mounted === undefined) this.#mounted = { instance: this.#mount(root), root };
-    else {
-      this.#mounted.root = root;
-      this.#flush();
-    }
+    const hasNews = app.frames.publish();
+    if (this.#mounted?.app !== app) this.#show(app);
+    else if (hasNews || this.#output.isToClear || app.overlays.top)
+      this.#mounted.instance.rerender(this.#mounted.root);
     if (isResized) this.#output.emit("resize");
     return !this.#output.isClosed;
   }
 
-  /** Renders the overlays, if there are any. @param isAll  false: only those whose own state has changed */
-  update(app: ConsoleApp, isAll: boolean): void {
-    if (app.overlays.top === undefined) return;
-    if (isAll) this.render(app);
-    else this.#flush();
-  }
-
-  #flush(): void {
-    this.#mounted?.instance.rerender(this.#mounted.root);
+  #show(app: ConsoleApp): void {
+    const root = <ConsoleContext value={app}>{this.#content}</ConsoleContext>;
+    const instance = this.#mounted?.instance ?? this.#mount(root);
+    if (this.#mounted !== undefined) instance.rerender(root);
+    this.#mounted = { instance, app, root };
   }
 
   /** Resolves when the last rendered frame has been written. */
@@ -107,7 +101,7 @@ export class ComponentTree {
 export function renderLines(content: ReactNode, app: ConsoleApp): string[] {
   const { width: columns, height } = app.getScreenSize();
   setColourDepth(app.theme);
-  const root = <ConsoleContext value={{ app }}>{content}</ConsoleContext>;
+  const root = <ConsoleContext value={app}>{content}</ConsoleContext>;
   return renderToString(root, { columns }).split("\n").slice(0, height);
 }
 

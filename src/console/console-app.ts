@@ -22,6 +22,7 @@ import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
 import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
+import { Frames } from "./parts/frames.ts";
 import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
 import { Overlays } from "./parts/overlays.ts";
 import {
@@ -93,7 +94,7 @@ interface ConsolePorts {
 
 /**
  * The console: its state, its parts, and its actions. It connects the parts, but knows neither the terminal nor the
- * components, which are rendered again for every frame.
+ * components, which select from it what they show.
  */
 export class ConsoleApp {
   readonly ports: ConsolePorts;
@@ -113,6 +114,7 @@ export class ConsoleApp {
   #shownContexts: ContextList["all"] | undefined;
   #treeAt = LONG_AGO;
   readonly drafts = new Drafts();
+  readonly frames = new Frames();
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
@@ -371,6 +373,7 @@ export class ConsoleApp {
 
   /** Schedules a repaint after a change outside the console state. */
   notifyChange(): void {
+    this.frames.isDue = true;
     this.ports.repaint();
   }
 
@@ -434,9 +437,8 @@ export class ConsoleApp {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
     this.#refreshedFor = this.getShownTime();
-    const { filter, order, columns } = this.tabState;
     this.etcd.show(this.state.tab);
-    this.table.update(this.getTableSnapshot(), wall, { filter, order, columns }, this.etcd.rows);
+    this.table.update(this.getTableSnapshot(), wall, this.tabState, this.etcd.rows);
     const { obstacle } = this.#historyReader;
     if (obstacle !== undefined) this.table.remarks = [obstacle, ...this.table.remarks];
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });

@@ -1,12 +1,45 @@
-import { createContext, use } from "react";
+import { isDeepStrictEqual } from "node:util";
+import { createContext, use, useRef, useSyncExternalStore } from "react";
 import type { ConsoleApp } from "./console-app.ts";
 
-/** The console that the components show, wrapped in a new object for every frame. */
-export const ConsoleContext = createContext<{ app: ConsoleApp } | undefined>(undefined);
+/** The console that the components show. */
+export const ConsoleContext = createContext<ConsoleApp | undefined>(undefined);
+
+/** Returns the console, for handlers of events. */
+export function useApp(): ConsoleApp {
+  const app = use(ConsoleContext);
+  if (app === undefined) throw new Error("this component needs a console around it");
+  return app;
+}
+
+/**
+ * Returns what a component shows of the console. The component is rendered again when a frame has other data.
+ * @param select  returns plain data; called once for each frame and input
+ */
+export function useConsole<T, Input extends readonly unknown[]>(
+  select: (app: ConsoleApp, ...input: Input) => T,
+  ...input: Input
+): T {
+  const app = useApp();
+  const { frames } = app;
+  const last = useRef<{ of: readonly unknown[]; data: T }>(undefined);
+  const readData = (): T => {
+    const of = [frames.current, select, input];
+    const before = last.current;
+    if (before !== undefined && isDeepStrictEqual(before.of, of)) return before.data;
+    const next = select(app, ...input);
+    const isSame = before !== undefined && isDeepStrictEqual(before.data, next);
+    if (!isSame) frames.hasNews = true;
+    last.current = { of, data: isSame ? before.data : next };
+    return last.current.data;
+  };
+  return useSyncExternalStore(frames.subscribe, readData);
+}
 
 /** Returns the console. The component is rendered again for every frame. */
-export function useConsole(): ConsoleApp {
-  const context = use(ConsoleContext);
-  if (context === undefined) throw new Error("this component needs a console around it");
-  return context.app;
+export function useFrame(): ConsoleApp {
+  useConsole(getFrame);
+  return useApp();
 }
+
+const getFrame = ({ frames }: ConsoleApp) => frames.current;

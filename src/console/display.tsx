@@ -28,11 +28,6 @@ export interface Display {
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
-  /**
-   * Renders overlays that a key has changed or opened, so that the next key acts on their new state.
-   * @param isAll whether more than the state of overlays has changed
-   */
-  update(app: ConsoleApp, isAll: boolean): void;
   /** Resolves when the frame of the last call of `show` has been written. */
   waitUntilWritten(): Promise<void>;
   /** Discards the knowledge of the screen. */
@@ -80,10 +75,6 @@ export class ScreenDisplay implements Display {
     if (this.#keyboard !== "wanted") return isOpen;
     this.#keyboard = "coded"; // on the other screen, which Ink shows by now
     return this.#io.writeOutput(PUSH_KEYBOARD);
-  }
-
-  update(app: ConsoleApp, isAll: boolean): void {
-    this.#tree.update(app, isAll);
   }
 
   waitUntilWritten(): Promise<void> {
@@ -142,10 +133,6 @@ export class PlainDisplay implements Display {
       ...this.#describeLocation(app),
     ];
     return lines.length === 0 || this.#io.writeOutput(`${lines.join("\n")}\n`);
-  }
-
-  update(app: ConsoleApp, isAll: boolean): void {
-    this.#tree.update(app, isAll);
   }
 
   async waitUntilWritten(): Promise<void> {}

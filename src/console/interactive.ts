@@ -57,8 +57,6 @@ export class InteractiveConsole {
   readonly #ringBell: () => void;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
-  /** Whether anything but the state of overlays has changed since the last rendering. */
-  #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
   #lastKeyAt = LONG_AGO;
@@ -101,10 +99,7 @@ export class InteractiveConsole {
       context,
       first: this.#first,
       getIsLight: () => this.#query?.isLight,
-      repaint: () => {
-        this.#hasChanged = true;
-        this.#repaint();
-      },
+      repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       lendTerminal: (use) => this.#terminal.lend(use),
       switchContext: (name) => {
@@ -256,8 +251,8 @@ export class InteractiveConsole {
   /** Applies the effects of earlier keys, so that a key acts on them even if the terminal has not shown them yet. */
   #catchUpWithKeys(): void {
     this.#app.refreshDerivedState();
-    if (this.#terminal.isOn && !this.#isHeld) this.#display.update(this.#app, this.#hasChanged);
-    this.#hasChanged = false;
+    const hasOverlay = this.#app.overlays.top !== undefined;
+    if (hasOverlay && this.#terminal.isOn && !this.#isHeld) this.#display.show(this.#app);
   }
 
   #handleReport(report: TerminalReport): void {
@@ -272,6 +267,7 @@ export class InteractiveConsole {
     if (news !== undefined) this.#ringBell();
     const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
+    this.#app.frames.isDue = true; // times have passed
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
     this.#app.handleFrameBuilt(subtractTime(this.#context.clock.now(), start));
     if (this.#shownQuery.isWanted) void this.#askWhetherShown();

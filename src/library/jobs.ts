@@ -315,7 +315,7 @@ export function createJobQueue(connection: LibraryConnection, schedules: Connect
 
     async move(id, options = {}) {
       const start = computeStart(parseOptions("jobs.move", options, MOVE_OPTIONS));
-      await schedules.applyAndRecord([id], () => applyMutation(ports, buildMoveMutation(id, start)));
+      await schedules.applyAndRecord([id], () => applyMutation(ports, buildMoveMutation([id], start)));
     },
 
     list,

@@ -8,22 +8,35 @@ export function getUserType(user: string): string {
   return `${COMMAND_TYPE}:${user}`;
 }
 
-/** Returns the type in a worker record: the worker gives commands this secret. */
-export function getSecretType(name: string): string {
-  return `$secret:${name}`;
+/**
+ * Lists the types in a worker record: the worker gives commands this secret.
+ * @param schedules  names of the schedules that get it; with `*` at the end, of all that begin so. Default: all
+ */
+export function listSecretTypes(name: string, schedules?: readonly string[]): string[] {
+  const type = `$secret:${name}`;
+  return schedules?.map((pattern) => `${type}@${pattern}`) ?? [type];
 }
 
-/** Lists what a worker must have for the command of a schedule, as types in its record. */
-function listCommandTypes({ runAs, secrets = {}, secretFiles = {} }: Definition): readonly string[] {
-  const command = runAs === undefined ? COMMAND_TYPE : getUserType(runAs);
-  return [command, ...[secrets, secretFiles].flatMap(Object.values).map(getSecretType)];
+/** Returns whether a worker gives a secret to commands of a schedule. */
+function hasSecret(types: readonly string[], name: string, id: string): boolean {
+  const [type = ""] = listSecretTypes(name);
+  return types.some((one) => {
+    if (!one.startsWith(`${type}@`)) return one === type;
+    const pattern = one.slice(type.length + 1);
+    return pattern.endsWith("*") ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
+  });
 }
+
+const getCommandType = ({ runAs }: Definition) => (runAs === undefined ? COMMAND_TYPE : getUserType(runAs));
+
+const listSecrets = ({ secrets = {}, secretFiles = {} }: Definition): readonly string[] =>
+  [secrets, secretFiles].flatMap(Object.values);
 
 /** Returns a text that is the same for schedules that the same workers can handle. */
 export function getHandlerKind(id: string, definition: Definition): string {
-  const wanted =
-    definition.command === undefined ? getScheduleType(id, definition) : listCommandTypes(definition);
-  return JSON.stringify(wanted);
+  if (definition.command === undefined) return JSON.stringify(getScheduleType(id, definition));
+  const secrets = listSecrets(definition);
+  return JSON.stringify([getCommandType(definition), ...(secrets.length === 0 ? [] : [id, ...secrets])]);
 }
 
 const TYPE_PATTERN = /^\/(.*)\/$/s;
@@ -42,7 +55,10 @@ export function createTypeMatcher(type: string): (type: string) => boolean {
 /** Returns whether a worker with handlers for these types can run a schedule. An invalid expression matches nothing. */
 export function canHandle(types: readonly string[], id: string, definition: Definition): boolean {
   if (definition.command !== undefined)
-    return listCommandTypes(definition).every((type) => types.includes(type));
+    return (
+      types.includes(getCommandType(definition)) &&
+      listSecrets(definition).every((name) => hasSecret(types, name, id))
+    );
   const wanted = getScheduleType(id, definition);
   return types.some((type) => {
     try {

@@ -5,7 +5,13 @@ import type { Env } from "../../core/config/files.ts";
 import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/settings.ts";
 import type { SpanSender } from "../../core/process/span-sender.ts";
 import { RUN_ID, SESSION_ID } from "../../core/protocol/keys.ts";
-import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../core/run/request.ts";
+import type {
+  CallAttempts,
+  PlannedRetry,
+  ResumedAttempt,
+  RunPorts,
+  StartedAttempt,
+} from "../../core/run/request.ts";
 import type { Call, CommandIo } from "./command.ts";
 import type { CommandConnection, FrontEndOptions } from "./connect.ts";
 
@@ -23,8 +29,10 @@ export interface CallNote {
   number: number;
   /** When the call began to wait, wall clock, ms since the epoch. */
   since: WallTime;
-  /** The last attempt; undefined if none was made: the call waits for conditions on the host. */
+  /** The last attempt; undefined if none was made: the call waits for its jitter or for conditions on the host. */
   attempt: ResumedAttempt | undefined;
+  /** The last retry that was planned for the attempt. */
+  retry: PlannedRetry | undefined;
 }
 
 const NOTE_VERSION = 1;
@@ -33,9 +41,13 @@ const NOTE_VERSION = 1;
  * Renders a note. Later versions must be able to read it: they take over runs of this one.
  * @param attempt  the last one, if there is one
  */
-export function renderCallNote({ id, last, since }: CallAttempts, attempt?: StartedAttempt): string {
+export function renderCallNote(
+  { id, last, since }: CallAttempts,
+  attempt?: StartedAttempt,
+  retry?: PlannedRetry,
+): string {
   const fields = attempt && { ...attempt, session: attempt.session.toString(16) };
-  return JSON.stringify({ v: NOTE_VERSION, id, number: last, since, ...fields });
+  return JSON.stringify({ v: NOTE_VERSION, id, number: last, since, ...fields, retry });
 }
 
 /** Parses a note. Returns undefined if the text is missing, or this version does not understand it. */
@@ -46,7 +58,14 @@ export function parseCallNote(text: string | undefined): CallNote | undefined {
   const attempt = parseAttempt(value);
   const isValid = v === NOTE_VERSION && isMatching(id, RUN_ID) && Number.isFinite(since) && isCount(number);
   if (!isValid || (number !== 0) !== (attempt !== undefined)) return undefined;
-  return { id, number, since, attempt } as CallNote;
+  return { id, number, since, attempt, retry: parseRetry(value.retry) } as CallNote;
+}
+
+function parseRetry(value: unknown): PlannedRetry | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { start, at, code } = value;
+  const isValid = isCount(start) && Number.isFinite(at) && isCount(code);
+  return isValid ? ({ start, at, code } as PlannedRetry) : undefined;
 }
 
 function parseAttempt({
@@ -66,25 +85,28 @@ function parseAttempt({
 
 const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
 
-/**
- * Flags of `run` whose work is loaded only for runs with one of them. No agent serves these: it does not see output, starts no
- * command twice, and opens no connections and runs no hooks for its callers.
- */
-export const EXTENDING_FLAGS = [
-  "retries",
-  "jitter",
-  "quiet-success",
-  "ping",
-  "on-failure",
-  "on-success",
-] as const;
+/** Flags of `run` with which no agent serves it, and why. */
+const UNSERVED_FLAGS = {
+  capture: "the agent does not keep output",
+  foreground: "its guardians are not in the session of the terminal",
+  ping: "the agent opens no connections for others",
+  "on-failure": "the agent runs no hooks for others",
+  "on-success": "the agent runs no hooks for others",
+} as const;
+type UnservedFlag = keyof typeof UNSERVED_FLAGS;
 
 /** The flags of a served command that decide whether and how an agent serves it. */
-export interface LaunchedFlags extends Readonly<Partial<Record<(typeof EXTENDING_FLAGS)[number], unknown>>> {
-  readonly capture?: unknown;
-  readonly foreground?: true;
+export interface LaunchedFlags extends Readonly<Partial<Record<UnservedFlag, unknown>>> {
+  readonly "quiet-success"?: true;
+  readonly jitter?: unknown;
   readonly lease?: unknown;
   readonly wait?: unknown;
+}
+
+/** Finds a flag with which no agent serves a run. */
+export function findUnservedFlag(flags: LaunchedFlags): { flag: UnservedFlag; why: string } | undefined {
+  const flag = (Object.keys(UNSERVED_FLAGS) as UnservedFlag[]).find((name) => flags[name] !== undefined);
+  return flag && { flag, why: UNSERVED_FLAGS[flag] };
 }
 
 /** What an agent supplies to a run that a launcher has started. */
@@ -104,6 +126,8 @@ export interface LaunchedRun {
     | "attempts"
     | "resumed"
     | "isStarted"
+    | "plannedRetry"
+    | "onRetry"
     | "onWait"
     | "describeHost"
     | "archivePastRun"

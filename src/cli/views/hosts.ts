@@ -22,7 +22,7 @@ import {
   type RunnerLiveness,
 } from "../../site/state/liveness.ts";
 import { THRESHOLDS } from "../../site/state/problem.ts";
-import { computeShares, getShareTone, listTemplates, type ResourceShare } from "../../site/state/shares.ts";
+import { computeShares, type ResourceShare } from "../../site/state/shares.ts";
 import {
   buildGroupMembers,
   listEntriesByRun,
@@ -63,7 +63,7 @@ import {
   describeTexts,
 } from "./json.ts";
 import { buildClaimTable } from "./runs.ts";
-import type { SnapshotView, TableColumn } from "./view.ts";
+import type { SnapshotView } from "./view.ts";
 
 export interface HostRow extends HostSigns {
   fqdn: string;
@@ -107,6 +107,18 @@ export const SHARE_JSON = describeObject<ResourceShare>("share", "Use of a resou
   "template?": describeText("name with macros that defines it for all hosts, such as `FQDN_mem`", "template"),
   used: describeCount("units held", "used"),
   "total?": describeCount("total units, if known", "total"),
+  "formula?": describeText(
+    "how the record of the host gives the total, such as `23 = int(24105/1024)`, or why it gives none",
+    "formula",
+  ),
+  "isDisputed?": describeField(
+    {
+      type: "boolean",
+      description:
+        "true if a run there has computed another total: two processes of the host have different macros",
+    },
+    "isDisputed",
+  ),
   waiting: describeCount("number of tickets that wait for units", "waiting"),
 });
 
@@ -208,43 +220,6 @@ export const hostsView: SnapshotView<HostRow> = {
   buildRows: buildHostRows,
   empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
-
-/**
- * Creates the view of hosts with a column for each resource with host macros in its name (`FQDN_mem`), instead of the one
- * with all of them.
- */
-export function createHostMacroView(snapshot: Pick<Snapshot, "resources" | "hosts">): SnapshotView<HostRow> {
-  const macros = listTemplates(snapshot).map(createMacroColumn);
-  return {
-    ...hostsView,
-    columns: hostsView.columns.flatMap((column) => {
-      if (column.id === "leases") return macros;
-      const isCore = column.id === "host" || column.id === "state";
-      return [isCore ? column : { ...column, priority: column.priority + 1 }];
-    }),
-  };
-}
-
-function createMacroColumn(template: string): TableColumn<HostRow> {
-  const find = ({ shares }: HostRow) => shares.find((share) => share.template === template);
-  return createNumberColumn(template, 1, (row) => find(row)?.used, {
-    title: template,
-    formatCell: (row) => {
-      const share = find(row);
-      return share === undefined ? "" : `${share.used}/${share.total ?? "?"}`;
-    },
-    getSortValue: (row) => {
-      const { used = -1, total = used } = find(row) ?? {};
-      return used / Math.max(1, total);
-    },
-    getShare: (row) => find(row) ?? { used: 0, total: undefined },
-    getTone: (row) => {
-      const share = find(row);
-      const tone = share && getShareTone(share);
-      return tone === "waiting" || tone === "problem" ? tone : "plain";
-    },
-  });
-}
 
 /** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
 function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: WallTime): string {

@@ -7,6 +7,7 @@ import { groupsView } from "./groups.ts";
 import { historyView } from "./history.ts";
 import { hostsView } from "./hosts.ts";
 import { jobsView } from "./jobs.ts";
+import { macrosView } from "./macros.ts";
 import { problemsView } from "./problems.ts";
 import { locksView, overviewView, queuesView, resourcesView } from "./queues.ts";
 import { runsView } from "./runs.ts";
@@ -19,6 +20,7 @@ const ALL = {
   overview: overviewView,
   locks: locksView,
   resources: resourcesView,
+  macros: macrosView,
   queues: queuesView,
   runs: runsView,
   hosts: hostsView,

@@ -23,6 +23,7 @@ import {
   type ProblemInputs,
   THRESHOLDS,
 } from "../../site/state/problem.ts";
+import { listDisputedResources } from "../../site/state/shares.ts";
 import { buildGroupMembers, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { computeTypicalHeld, computeTypicalWaited } from "../../site/state/statistics.ts";
 import type { Remedy } from "../../site/state/subject.ts";
@@ -32,6 +33,7 @@ import { formatExecutionOwner, formatTicketOwner } from "./claims.ts";
 import { createTextColumn } from "./columns.ts";
 import { describeDrainTarget } from "./drain-lines.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
+import { formatMacroDispute } from "./macro-dispute.ts";
 import {
   buildScheduleRows,
   canWorkerRun,
@@ -127,6 +129,7 @@ export function findProblems(snapshot: Snapshot, wall: WallTime): Problem[] {
     ...findDrainProblems(snapshot, wall),
     ...findGroupProblems(inputs),
     ...findHostProblems(inputs),
+    ...findMacroProblems(snapshot),
     ...findScheduleProblems(inputs),
   ];
   return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
@@ -187,6 +190,19 @@ function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
       `host ${host}`,
       `it has tickets in queues (${tickets}), but no host record`,
       "signalbox init on that host checks whether its role may write hosts/",
+      { host },
+    ),
+  );
+}
+
+/** Finds hosts whose processes have different macros, as far as these give resources different totals. */
+function findMacroProblems(snapshot: Snapshot): Problem[] {
+  return listDisputedResources(snapshot).map(({ host, name }) =>
+    createWarning(
+      "totals",
+      `resource ${name}`,
+      formatMacroDispute(snapshot, name),
+      `give all of them the same macros, in /etc/signalbox/config.json: signalbox config, as each user on ${host}`,
       { host },
     ),
   );

@@ -9,12 +9,13 @@ import type { PastRun } from "../../core/protocol/history.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { getEntryState, getHeldSince } from "../../site/state/claims.ts";
-import { findPlainTotal, findQueueTotal } from "../../site/state/eviction-preview.ts";
+import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../site/state/resource-use.ts";
 import {
   computeQueueTally,
   findHostResource,
+  findResourceTotal,
   getShareTone,
   listTemplateShares,
   type QueueTally,
@@ -75,6 +76,7 @@ import {
   describeRevision,
   describeText,
 } from "./json.ts";
+import { formatMacroDispute } from "./macro-dispute.ts";
 import {
   buildTicketFacts,
   createRunnerColumn,
@@ -254,7 +256,7 @@ export const QUEUE_VIEW = {
       "used",
     ),
     "total?": describeCount(
-      "total units: from the configuration, or else from the first readable ticket; 1 for a lock; for a name with host macros, the sum of all hosts",
+      "total units: from the configuration, or else from a ticket; 1 for a lock; for a name with host macros, the sum of all hosts",
       "total",
     ),
     "configured?": describePart(CONFIGURED_JSON, ({ configured }) => configured),
@@ -412,7 +414,7 @@ interface QueueRow {
   /** Oldest first. */
   holders: readonly QueueEntry[];
   waiters: readonly QueueEntry[];
-  /** Units held (`used`), and all units (`total`): as configured, or as the first ticket states. */
+  /** Units held (`used`), and all units (`total`): as `findResourceTotal` finds them; 1 for a lock. */
   used: number;
   total: number | undefined;
   /** Configuration of the resource, if there is one and it can be read. */
@@ -436,7 +438,7 @@ interface TemplateSum {
 }
 
 /** What a row depends on, besides its queue. */
-type RowInputs = Pick<QueueRow, "drains" | "configured" | "past">;
+type RowInputs = Pick<QueueRow, "drains" | "configured" | "total" | "past">;
 
 /** The last row of each queue. Several tables show the same queues, and there may be ten thousand. */
 const lastRows = new WeakMap<NamedQueue, QueueRow>();
@@ -446,7 +448,7 @@ export function buildQueueRow(queue: NamedQueue, viewContext: ViewContext): Queu
   const inputs = findInputs(queue, viewContext);
   const last = lastRows.get(queue);
   if (last !== undefined && isSameInput(last, inputs)) return last;
-  const row = createRow(queue, inputs, viewContext);
+  const row = createRow(queue, inputs);
   lastRows.set(queue, row);
   return row;
 }
@@ -473,11 +475,10 @@ export function buildEmptyQueueRow(
 ): QueueRow {
   const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
   const queue: NamedQueue = { kind, name, entries: [] };
-  const row = createRow(queue, findInputs(queue, viewContext), viewContext);
+  const row = createRow(queue, findInputs(queue, viewContext));
   if (kind === "lock") return { ...row, ...(last && { last }) };
   const shares = listTemplateShares(viewContext, name, findTally);
-  const total = row.total ?? findHostResource(viewContext, name)?.total;
-  return shares.length === 0 ? { ...row, total } : { ...row, ...sumShares(shares, row) };
+  return shares.length === 0 ? row : { ...row, ...sumShares(shares, row) };
 }
 
 function sumShares(shares: readonly TemplateShare[], { state }: QueueRow): Partial<QueueRow> {
@@ -495,25 +496,27 @@ function sumShares(shares: readonly TemplateShare[], { state }: QueueRow): Parti
   };
 }
 
-function findInputs(queue: NamedQueue, { drains, resources, histories }: ViewContext): RowInputs {
+function findInputs(queue: NamedQueue, viewContext: ViewContext): RowInputs {
+  const { drains, resources, histories } = viewContext;
   const { kind, name } = queue;
-  const past = kind === "lock" ? histories?.get(name) : undefined;
-  return {
-    drains: filterDrains(queue, drains),
-    configured: kind === "resource" ? resources.get(name)?.value : undefined,
-    ...(past !== undefined && { past }),
-  };
+  const drained = filterDrains(queue, drains);
+  if (kind === "resource") {
+    const tally = queue.entries.length === 0 ? undefined : computeQueueTally(queue);
+    const { total } = findResourceTotal(viewContext, name, tally);
+    return { drains: drained, configured: resources.get(name)?.value, total };
+  }
+  const past = histories?.get(name);
+  return { drains: drained, configured: undefined, total: 1, ...(past !== undefined && { past }) };
 }
 
-function isSameInput(row: QueueRow, { drains, configured, past }: RowInputs): boolean {
+function isSameInput(row: QueueRow, { drains, configured, total, past }: RowInputs): boolean {
   const isSameDrains =
     row.drains.length === drains.length && row.drains.every((drain, at) => drain === drains[at]);
-  return isSameDrains && row.configured === configured && row.past === past;
+  return isSameDrains && row.configured === configured && row.total === total && row.past === past;
 }
 
-function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: ViewContext): QueueRow {
-  const { kind, name, entries } = queue;
-  const { drains, configured, past } = inputs;
+function createRow({ kind, name, entries }: NamedQueue, inputs: RowInputs): QueueRow {
+  const { drains, configured, total, past } = inputs;
   const [holders, waiters] = splitByState(entries);
   // One literal: an object that grows keeps its further properties in a block of their own.
   const row: QueueRow = {
@@ -523,7 +526,7 @@ function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: ViewContex
     holders,
     waiters,
     used: sumHeldUnits(holders),
-    total: findQueueTotal(viewContext, queue) ?? entries.find(({ ticket }) => ticket)?.ticket?.total,
+    total,
     configured,
     drains,
   };
@@ -739,12 +742,12 @@ function buildResourceFacts(
   entries: readonly QueueEntry[],
 ) {
   const { value, fault } = snapshot.resources.get(name) ?? {};
+  const tally = createTallyFinder(snapshot)(name);
+  const isDisputed = findResourceTotal(snapshot, name, tally).isDisputed === true;
+  const origin = isDisputed ? undefined : formatOrigin(snapshot, name);
   return buildFacts([
-    [
-      "total",
-      formatOrigin(snapshot, name) ?? formatTotal(total, value?.total, fault),
-      fault === undefined ? "plain" : "problem",
-    ],
+    ["total", origin ?? formatTotal(total, value?.total, fault), fault === undefined ? "plain" : "problem"],
+    ["macros", isDisputed ? formatMacroDispute(snapshot, name) : undefined, "problem"],
     ["order", formatIfKnown(value?.order, String)],
     ["note", value?.note],
     ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
@@ -767,8 +770,8 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
     createNumberColumn("cpu", 5, (share) => getRecord(share)?.cpu),
     createNumberColumn("memory", 5, (share) => getRecord(share)?.memMb, { title: "MEMMB" }),
     createTextColumn("macros", 6, (share) => formatPairs(getRecord(share)?.macros)),
-    createTextColumn("total", 2, ({ formula = "as its runs state" }) => formula, {
-      getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
+    createTextColumn("total", 2, formatShareOrigin, {
+      getTone: ({ total, isDisputed }) => (total === undefined || isDisputed ? "problem" : "plain"),
     }),
     createRightColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
       getTone: ({ used, total, waiting }) => getUnitsTone(used, total, waiting),
@@ -785,6 +788,15 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
     all: "signalbox ls hosts --macros",
     getTarget: ({ name }) => ({ title: `resource ${name}`, subject: { kind: "resource", name } }),
   });
+}
+
+/** Formats where the total of a resource of a host comes from. */
+export function formatShareOrigin({
+  total,
+  formula = "as its runs state",
+  isDisputed,
+}: Pick<TemplateShare, "total" | "formula" | "isDisputed">): string {
+  return isDisputed ? `${total}, processes of the host differ` : formula;
 }
 
 /** Maximum rows of the table of hosts. */

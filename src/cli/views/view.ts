@@ -33,6 +33,10 @@ export interface TableColumn<R> {
   getSortValue?(row: R): number | bigint | string;
   /** @param wall  as for `formatCell` */
   getTone?(row: R, wall: WallTime): Tone;
+  /** Returns the object of the cell, if it is another one than that of the row. */
+  getCellSubject?(row: R): Subject | undefined;
+  /** Says in one line what such a cell shows. */
+  describeCell?(row: R): { text: string; tone: "problem" | "plain" };
   /** Returns the share in use, if the cell is one: the console draws it as a bar behind the text. */
   getShare?(row: R): Share;
 }

@@ -147,10 +147,10 @@ function formatTypes(record: WorkerRecord | undefined): string {
   return (record?.types ?? []).map(formatType).join(" ");
 }
 
-/** Formats a type: `(commands)`, `(commands as ann)`, `(secret db)`, or the handler's. */
+/** Formats a type: `(commands)`, `(commands as ann)`, `(secret db)`, `(secret db for shop.*)`, or the handler's. */
 function formatType(type: string): string {
   if (type === COMMAND_TYPE) return "(commands)";
   const [, kind = "", name] = /^\$(command|secret):(.*)$/.exec(type) ?? [];
   if (name === undefined) return type;
-  return kind === "secret" ? `(secret ${name})` : `(commands as ${name})`;
+  return kind === "secret" ? `(secret ${name.replace("@", " for ")})` : `(commands as ${name})`;
 }

@@ -31,6 +31,7 @@ import {
   goTo,
   goToPlace,
   mayLeaveJobs,
+  openTab,
   showJobs,
   switchTab,
 } from "../parts/navigation.ts";
@@ -63,6 +64,7 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   filter: (app) => app.overlays.open(<Filter tab={app.state.tab} />),
   help: (app) => app.overlays.open(<Help />),
   quit,
+  problems: (app) => app.update((state) => openTab(state, "problems")),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.ports.suspend(),
   nextPane: (app) => focusNext(app, 1),

@@ -8,7 +8,7 @@ import { openJob } from "../overlays/output.tsx";
 import { openRaw } from "../overlays/RawKeys.tsx";
 import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
 import { findSelectedTarget } from "../parts/pane-lines.ts";
-import { getTabView, type TabId } from "../state/console-state.ts";
+import { getTabView, type TabId, updateTab } from "../state/console-state.ts";
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
@@ -84,12 +84,22 @@ function openRow(app: ConsoleApp): void {
   if (key !== undefined && (panel.id === "problems" || panel.id === "audit")) goTo(app, panel.id, key);
 }
 
+/** Moves to the next cell of a table whose cells are objects. @returns false if there is none in that direction */
+function moveCell(app: ConsoleApp, by: 1 | -1): boolean {
+  const { cells, cell = "" } = app.table;
+  const next = cells[cells.indexOf(cell) + by];
+  if (cell === "" || next === undefined) return false;
+  app.update((state) => ({ ...updateTab(state, { cell: next }), detail: { top: 0 } }));
+  return true;
+}
+
 /**
- * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
- * detail.
+ * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between cells, and between explorer, table
+ * and detail.
  */
 export function unfold(app: ConsoleApp, isOpen: boolean): void {
   const { focus, explorer } = app.state;
+  if (focus === "table" && moveCell(app, isOpen ? 1 : -1)) return;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
   if (focus !== "explorer") return;

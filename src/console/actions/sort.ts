@@ -5,9 +5,7 @@ export function sortByNextColumn(app: ConsoleApp): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);
   const next = columns[(at + 1) % columns.length];
-  if (next === undefined) return;
-  setOrder(app, { column: next.id, descending: false });
-  app.showToast(`sorted by ${next.title.toLowerCase()}`);
+  if (next !== undefined) sortByColumn(app, next.id);
 }
 
 /** Sorts by a column; if the table is already sorted by it, reverses the order. */

@@ -14,8 +14,8 @@ import {
 import { RowCache } from "../../cli/commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../cli/commands/see/paint.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../cli/views/filter.ts";
-import { createHostMacroView } from "../../cli/views/hosts.ts";
 import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
+import { createMacrosView } from "../../cli/views/macros.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../../cli/views/view.ts";
 import type { WallTime } from "../../core/base/clock.ts";
@@ -31,6 +31,8 @@ export interface TableOptions {
   order: SortOrder | undefined;
   /** Ids of the chosen columns, in order; undefined for those of the view. */
   columns?: readonly string[] | undefined;
+  /** Id of the column of the selected cell, in a table whose cells are objects; undefined: the second such column. */
+  cell?: string | undefined;
 }
 
 /** Rows from outside the snapshot, and the text to show if there are none. */
@@ -140,10 +142,10 @@ export class ConsoleTable implements RowList {
     this.forgetRows();
   }
 
-  /** Adds to hosts a column for each existing resource with host macros. */
+  /** Adds to the macros a column for each resource of hosts. */
   #adaptView(snapshot: Snapshot): void {
-    if (this.id !== "hosts") return;
-    const view = createHostMacroView(snapshot) as AnyView<object>;
+    if (this.id !== "macros") return;
+    const view = createMacrosView(snapshot) as AnyView<object>;
     if (String(view.columns.map(({ id }) => id)) === String(this.columns.map(({ id }) => id))) return;
     this.#view = view;
     this.forgetRows();
@@ -172,9 +174,47 @@ export class ConsoleTable implements RowList {
     return this.#rows.findIndex((row) => this.#view.getKey(row) === key);
   }
 
+  /** Returns the object of the selected cell of a row, or else of the row. */
   getSubjectAt(index: number): Subject | undefined {
     const row = this.#rows[index];
-    return row && this.#view.getSubject(row);
+    const column = this.columns.find(({ id }) => id === this.cell);
+    return row && (column?.getCellSubject?.(row) ?? this.#view.getSubject(row));
+  }
+
+  /** The columns whose cells are objects of their own, by id. */
+  get cells(): readonly string[] {
+    const columns = chooseColumns(this.columns, this.#options.columns);
+    return columns.flatMap(({ id, getCellSubject }) => (getCellSubject === undefined ? [] : [id]));
+  }
+
+  /** The column of the selected cell; undefined in a table without such columns. */
+  get cell(): string | undefined {
+    const { cells } = this;
+    return cells.find((id) => id === this.#options.cell) ?? cells[1] ?? cells[0];
+  }
+
+  /** Says in one line what the selected cell of a row shows. */
+  describeCell(index: number): TableNote | undefined {
+    const row = this.#rows[index];
+    const column = this.columns.find(({ id }) => id === this.cell);
+    const line = row && column?.describeCell?.(row);
+    return line && { text: line.text, role: line.tone };
+  }
+
+  /** Where the selected cell was painted, from the left edge of the row. */
+  get cellPlace(): PlacedColumn | undefined {
+    return this.#placed.find(({ id }) => id === this.cell);
+  }
+
+  /** Gives the columns near the selected cell room before those that are further away. */
+  #favourCell(columns: readonly TableColumn<object>[]): readonly TableColumn<object>[] {
+    const at = columns.findIndex(({ id }) => id === this.cell);
+    if (at < 0) return columns;
+    return columns.map((column, index) =>
+      column.getCellSubject === undefined || index === 0
+        ? column
+        : { ...column, priority: 1 + Math.abs(index - at) / 100 },
+    );
   }
 
   findSubject(key: string): Subject | undefined {
@@ -259,7 +299,7 @@ export class ConsoleTable implements RowList {
       this.#isBrief = false;
     }
     this.#shown = shown;
-    return chooseColumns(this.columns, this.#options.columns).flatMap((column) => {
+    return this.#favourCell(chooseColumns(this.columns, this.#options.columns)).flatMap((column) => {
       const strip = buildGridColumn(column, rows, wall, look);
       const least = this.#widths.get(column.id);
       if (least === undefined && strip.texts.every((text) => text.trim() === "")) return [];
@@ -389,7 +429,7 @@ class ShownTable {
 /** A line above a table. */
 interface TableNote {
   text: string;
-  role: "problem" | "match";
+  role: "problem" | "match" | "plain";
 }
 
 /**
@@ -399,7 +439,7 @@ interface TableNote {
  */
 export function listTableNotes(
   table: ConsoleTable,
-  { filter, marks }: TabState,
+  { filter, marks, cursor }: TabState,
   all: number | undefined,
 ): TableNote[] {
   const fault = filter === "" ? undefined : table.filterFault;
@@ -409,9 +449,11 @@ export function listTableNotes(
     filter !== "" && `filter ${filter}: ${table.length}${total}`,
     marks.size > 0 && formatMarked(table, marks),
   ]);
+  const cell = table.describeCell(cursor.index);
   return [
     ...table.remarks.slice(0, 1).map((text) => ({ text, role: "problem" as const })),
     ...(texts.length === 0 ? [] : [{ text: texts.join(", "), role: "match" as const }]),
+    ...(cell === undefined ? [] : [cell]),
   ];
 }
 

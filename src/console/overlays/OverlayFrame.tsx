@@ -4,7 +4,7 @@ import { cleanToWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole, useFrame } from "../context.tsx";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import { Area } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
@@ -12,7 +12,6 @@ import type { Hint, Hints } from "../parts/overlays.ts";
 import { clamp, computeWindowTop, scrollBy, stepBy } from "../state/cursor.ts";
 import type { Size } from "../state/layout.ts";
 import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
-import type { StyleRole } from "../theme/palettes.ts";
 import {
   computeCellsWidth,
   padCells,
@@ -22,7 +21,7 @@ import {
   Rows,
   Surface,
   truncateCells,
-  useTheme,
+  useFrameLines,
 } from "../theme/Row.tsx";
 import { buildFieldCells, createField, editField } from "./field.ts";
 
@@ -59,13 +58,13 @@ export function OverlayFrame(props: FrameProps) {
   const hints = all.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
   useLayoutEffect(() => app.overlays.setText(id, { title: clean(title), rows, hints, listLines }));
-  const role = tone === "danger" ? "danger" : "border";
+  const lines = useFrameLines(tone === "danger" ? "danger" : "border", "overlay");
   const head: RowCell = {
     text: ` ${cleanToWidth(title, width - 1)} `,
     role: tone === "danger" ? "danger" : "titleFocused",
   };
   const keys = buildHintCells(hints);
-  const foot = computeCellsWidth(keys) <= width ? keys : [];
+  const size = { width: width + 4, height: rows.length + 2 };
   return (
     <Area
       position="absolute"
@@ -73,52 +72,47 @@ export function OverlayFrame(props: FrameProps) {
       left={0}
       top={0}
       {...screen}
-      {...placeOverlay(screen, { width: width + 4, height: rows.length + 2 }, at)}
+      {...(typeof at === "object" ? placeNextTo(screen, size, at) : PLACES[at])}
       onMouse={(event) => isPress(event) && props.onPressOutside?.()}
     >
       <Area flexShrink={0} onMouse={() => {}}>
-        <Surface ground="overlay" flexDirection="column" width={width + 4}>
-          <Edge isTop cells={[head]} width={width} role={role} />
-          <Area onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
-            <Side height={rows.length} role={role} isLeft />
-            <Box flexDirection="column" width={width}>
-              {/* Rows fill their width, so that nothing beneath them shows through. */}
-              <Rows
-                rows={rows.map((row) => ({
-                  ...row,
-                  cells: padCells(truncateCells(row.cells, width), width),
-                }))}
-                width={width}
-              />
-            </Box>
-            <Side height={rows.length} role={role} />
+        <Surface ground="overlay" flexDirection="column" {...size} {...lines}>
+          <Area flexDirection="column" onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
+            {/* Rows fill their width, so that nothing beneath them shows through. */}
+            <Rows rows={rows.map((row) => fillRow(row, width))} width={width + 2} />
           </Area>
-          <Edge cells={foot} width={width} role={role} />
+          <Box position="absolute" top={-1} left={1}>
+            <Row cells={[head]} />
+          </Box>
+          <Box position="absolute" bottom={-1} left={1}>
+            {computeCellsWidth(keys) <= width && <Row cells={keys} />}
+          </Box>
         </Surface>
       </Area>
     </Area>
   );
 }
 
+/** Returns a row that fills the width of the content, and the blanks at both sides of it. */
+function fillRow({ cells, ...row }: RowModel, width: number): RowModel {
+  const filled = padCells(truncateCells(cells, width), width);
+  return { ...row, cells: [{ text: " " }, ...filled, { text: " " }] };
+}
+
 function isPress({ action }: MouseEvent): boolean {
   return action === "press";
 }
 
-/** Returns the properties with which a box of the size of the screen places its content. */
-function placeOverlay(screen: Size, own: Size, at: OverlayPlace) {
-  const free = Math.max(0, screen.height - own.height);
-  if (typeof at === "object") return placeNextTo(screen, own, at, free);
-  const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[at];
-  return { justifyContent: "center", paddingTop: Math.max(0, top) } as const;
-}
+/** Places of an overlay that do not depend on its size. */
+const PLACES = {
+  top: { justifyContent: "center", paddingTop: 1 },
+  middle: { justifyContent: "center", alignItems: "center" },
+  bottom: { justifyContent: "center", alignItems: "flex-end", paddingBottom: 1 },
+} as const;
 
 /** Places an overlay below a position, or above it if there is no room below. */
-function placeNextTo(
-  screen: Size,
-  own: Size,
-  { column, row }: { column: number; row: number },
-  free: number,
-) {
+function placeNextTo(screen: Size, own: Size, { column, row }: { column: number; row: number }) {
+  const free = Math.max(0, screen.height - own.height);
   const above = row - own.height;
   const top = row + 1 < free ? row + 1 : above >= 1 ? above : free - 1;
   return {
@@ -135,37 +129,6 @@ function buildHintCells(hints: readonly Hint[]): RowCell[] {
     { text: what, role: "quiet" },
   ]);
   return [...cells, { text: " " }];
-}
-
-interface EdgeProps {
-  isTop?: true;
-  cells: readonly RowCell[];
-  width: number;
-  role: StyleRole;
-}
-
-/** The upper or lower edge, with a text in it. */
-function Edge({ isTop, cells, width, role }: EdgeProps) {
-  const { horizontal, corners } = useTheme().signs;
-  const [left, right] = isTop ? corners.slice(0, 2) : corners.slice(2);
-  const rest = horizontal.repeat(Math.max(0, width + 1 - computeCellsWidth(cells)));
-  return (
-    <Row
-      cells={[{ text: `${left}${horizontal}`, role }, ...cells, { text: `${rest}${right}`, role }]}
-      width={width}
-    />
-  );
-}
-
-/** The left or the right edge, with a blank between it and the content. */
-function Side({ height, role, isLeft }: { height: number; role: StyleRole; isLeft?: true }) {
-  const { vertical } = useTheme().signs;
-  const row = { cells: [{ text: isLeft ? `${vertical} ` : ` ${vertical}`, role }] };
-  return (
-    <Box flexDirection="column" width={2} flexShrink={0}>
-      <Rows rows={Array<RowModel>(height).fill(row)} width={2} />
-    </Box>
-  );
 }
 
 /** The overlay that a component is in. */
@@ -185,17 +148,19 @@ const OverlayContext = createContext<{ id: number; screen: Size } | undefined>(u
 
 /** Renders all overlays, the lowest first. @param screen  columns and rows that they may use */
 export function OverlayHost({ screen }: { screen: Size }) {
-  const { overlays, log } = useConsole();
-  return overlays.all.map(({ id, content }) => (
+  const app = useApp();
+  return useConsole(getOverlays).map(({ id, content }) => (
     <OverlayContext key={id} value={{ id, screen }}>
-      <PartBoundary log={log}>{content}</PartBoundary>
+      <PartBoundary app={app}>{content}</PartBoundary>
     </OverlayContext>
   ));
 }
 
+const getOverlays = ({ overlays }: ConsoleApp) => overlays.all;
+
 /** Returns the overlay that the component is in. @param wanted  columns of its content; default: all that there are */
 export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
-  const app = useConsole();
+  const app = useFrame();
   const overlay = use(OverlayContext);
   if (overlay === undefined) throw new Error("this component needs an overlay around it");
   const { id, screen } = overlay;

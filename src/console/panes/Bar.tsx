@@ -3,30 +3,28 @@ import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
 import { Area, isClick } from "../mouse.tsx";
-import { openTab } from "../parts/navigation.ts";
 import { isEtcdTab } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
+import { computeCellsWidth, Row, truncateCells } from "../theme/Row.tsx";
 
 /**
  * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
- * removed.
+ * removed, but cut at the left.
  */
 interface BarSegment {
   text: string;
   /** Without a role, it looks like the rest of the bar. */
   role?: StyleRole;
   weight: number;
-  /** Called when the segment is clicked. */
-  onPress?(): void;
+  /** What a click does: the id of an action. */
+  action?: string;
 }
 
 interface BarProps {
-  width: number;
   left: readonly BarSegment[];
   right: readonly BarSegment[];
   /** Role of the space between them. */
@@ -34,7 +32,8 @@ interface BarProps {
 }
 
 /** A line with a background and segments at its left and right: the header, or the status bar at the bottom. */
-export function Bar({ width, left, right, ground }: BarProps) {
+export function Bar({ width, left, right, ground }: BarProps & { width: number }) {
+  const app = useApp();
   const shown = selectFitting(
     [...left, ...right].filter(({ text }) => text !== ""),
     width,
@@ -42,13 +41,17 @@ export function Bar({ width, left, right, ground }: BarProps) {
   const listShown = (segments: readonly BarSegment[]) =>
     segments.filter((segment) => shown.has(segment)).map((segment) => ({ role: ground, ...segment }));
   const [atLeft, atRight] = [listShown(left), listShown(right)];
-  const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
-  if (gap < 0) return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} />;
+  const room = width - computeCellsWidth(atRight);
+  const gap = " ".repeat(Math.max(0, room - computeCellsWidth(atLeft)));
   return (
     <Box width={width}>
-      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} />
+      <Row cells={[...truncateCells(atLeft, room), { text: gap, role: ground }]} />
       {atRight.map((segment) => (
-        <Area key={segment.text} flexShrink={0} onMouse={(event) => isClick(event) && segment.onPress?.()}>
+        <Area
+          key={segment.text}
+          flexShrink={0}
+          onMouse={(event) => isClick(event) && app.act(segment.action ?? "")}
+        >
           <Row cells={[segment]} />
         </Area>
       ))}
@@ -76,7 +79,10 @@ const GROUNDS = {
 
 /** The last line: the connection state, running jobs, a toast, and the keys of the context. */
 export function StatusBar({ width }: { width: number }) {
-  const app = useConsole();
+  return <Bar width={width} {...useConsole(buildStatus)} />;
+}
+
+function buildStatus(app: ConsoleApp): BarProps {
   const ground = GROUNDS[app.liveView.connection.kind];
   const { travel, theme, state } = app;
   const { dot, ellipsis } = theme.signs;
@@ -86,7 +92,7 @@ export function StatusBar({ width }: { width: number }) {
     { text: formatRunningJobs(app), weight: 2 },
     { text: state.toast === undefined ? "" : ` ${dot} ${cleanToWidth(state.toast.text, 70)}`, weight: 1 },
   ];
-  return <Bar width={width} ground={ground} left={left} right={buildHintSegments(app)} />;
+  return { ground, left, right: buildHintSegments(app) };
 }
 
 function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
@@ -178,7 +184,7 @@ function buildHintSegments(app: ConsoleApp): BarSegment[] {
     const [key] = app.keymap.getKeyLabels(id);
     if (key === undefined) return [];
     const weight = 5 + important.indexOf(id);
-    return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, weight, onPress: () => app.act(id) }];
+    return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, weight, action: id }];
   };
   const row = contextActions.flatMap(buildSegment);
   const line = { text: app.theme.signs.vertical, weight: Math.min(...row.map(({ weight }) => weight)) };
@@ -214,33 +220,37 @@ function listContextActions(app: ConsoleApp): string[] {
 
 const USUAL_PREFIX = "/signalbox/";
 
-/** The first line: the cluster, the user's place in it, its counters, and whether changes are possible. */
+/** The first line: the cluster, the user's place in it, its counters, and whether changes are possible. The place stays longest. */
 export function Header({ width }: { width: number }) {
-  const app = useConsole();
+  return <Bar width={width} {...useConsole(buildHeader)} />;
+}
+
+function buildHeader(app: ConsoleApp): BarProps {
   const { theme, context, isReadOnly } = app;
-  const { endpoints, prefix, context: name } = context.settings;
+  const { prefix } = context.settings;
   const { dot } = theme.signs;
-  const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const user = `${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)}`;
-  return (
-    <Bar
-      width={width}
-      ground="bar"
-      left={[
-        { text: " signalbox ", role: "barName", weight: 1 },
-        { text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${dot}`, weight: 1 },
-        { text: ` ${hosts}`, weight: 3 },
-        { text: prefix === USUAL_PREFIX ? "" : ` ${dot} ${cleanToWidth(prefix, 40)}`, weight: 4 },
-        { text: ` ${dot} ${formatBreadcrumb(app)}`, role: "barName", weight: 5 },
-      ]}
-      right={[
-        ...buildCounters(app),
-        { text: formatPastBadge(app), role: "barPast", weight: 1 },
-        { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
-        { text: ` ${user} `, weight: 6 },
-      ]}
-    />
-  );
+  return {
+    ground: "bar",
+    left: [
+      { text: " signalbox ", role: "barName", weight: 6 },
+      { text: ` ${cleanToWidth(formatCluster(context.settings), 40)} ${dot}`, weight: 3 },
+      { text: prefix === USUAL_PREFIX ? "" : ` ${cleanToWidth(prefix, 40)} ${dot}`, weight: 7 },
+      { text: ` ${formatBreadcrumb(app)}`, role: "barName", weight: 1 },
+    ],
+    right: [
+      ...buildCounters(app),
+      { text: formatPastBadge(app), role: "barPast", weight: 1 },
+      { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
+      { text: ` ${user} `, weight: 8 },
+    ],
+  };
+}
+
+/** Formats the name of the context; without one, the first endpoint and the number of the others. */
+function formatCluster({ context, endpoints }: ConsoleApp["context"]["settings"]): string {
+  const [first = "", ...others] = endpoints.map((endpoint) => endpoint.replace(/^https?:\/\/|:2379$/g, ""));
+  return context ?? (others.length === 0 ? first : `${first} +${others.length}`);
 }
 
 /** Formats the user's place: `Locks › backup-db`. */
@@ -259,15 +269,12 @@ function buildCounters(app: ConsoleApp): BarSegment[] {
   const { marks } = app.theme.signs;
   const count = (number: number | undefined, mark: string, word: string): BarSegment => ({
     text: number === undefined ? "" : ` ${mark}${number} ${word} `,
-    weight: 2,
+    weight: 5,
   });
   return [
     count(held, marks.held, "held"),
     count(waiting, marks.waiting, "waiting"),
-    {
-      ...count(problems, marks.problem, "problems"),
-      onPress: () => app.update((state) => openTab(state, "problems")),
-    },
+    { ...count(problems, marks.problem, "problems"), weight: 4, action: "problems" },
   ];
 }
 

@@ -6,34 +6,33 @@ import type { AreaEvent } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import type { Size } from "../state/layout.ts";
-import { buildTreeCells, Row, type RowCell } from "../theme/Row.tsx";
+import { buildTreeCells, Row, type RowCell, type RowModel } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
-import { PaneArea, TitleRow } from "./PaneArea.tsx";
+import { PaneArea, PaneRows, TitleRow } from "./PaneArea.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ size }: { size: Size }) {
-  return <PaneArea id="explorer" size={size} Rows={ExplorerRows} onPress={handlePress} />;
+  const isFocused = useConsole(hasFocus);
+  return (
+    <PaneArea id="explorer" size={size} onPress={handlePress}>
+      <TitleRow width={size.width} isFocused={isFocused}>
+        <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} />
+      </TitleRow>
+      <PaneRows size={size} build={buildExplorerRows} />
+    </PaneArea>
+  );
 }
 
-function ExplorerRows({ width, height }: Size) {
-  const { tree, state, theme } = useConsole();
-  const isFocused = state.focus === "explorer";
+const hasFocus = ({ state }: ConsoleApp) => state.focus === "explorer";
+
+function buildExplorerRows({ tree, state, theme }: ConsoleApp, { width, height }: Size): RowModel[] {
   const { cursor } = state.explorer;
-  return (
-    <>
-      <TitleRow width={width} isFocused={isFocused}>
-        <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} width={width} />
-      </TitleRow>
-      {tree.nodes.slice(cursor.top, cursor.top + height - 1).map((node, at) => (
-        <Row
-          key={node.id}
-          cells={buildNodeCells(theme.signs, node, width)}
-          selection={isFocused && cursor.top + at === cursor.index ? "focused" : undefined}
-          width={width}
-        />
-      ))}
-    </>
-  );
+  const selected = state.focus === "explorer" ? cursor.index : -1;
+  return tree.nodes.slice(cursor.top, cursor.top + height - 1).map((node, at) => ({
+    id: node.id,
+    cells: buildNodeCells(theme.signs, node, width),
+    selection: cursor.top + at === selected ? "focused" : undefined,
+  }));
 }
 
 function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {

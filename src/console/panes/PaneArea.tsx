@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { Area, type AreaEvent, isClick } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
 import { pressBorder } from "../parts/borders.ts";
@@ -9,13 +9,12 @@ import { scrollPane } from "../parts/moves.ts";
 import type { Border, Pane } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { Row, Rows, Surface, useTheme } from "../theme/Row.tsx";
+import { Row, type RowModel, Rows, Surface, useFrameLines, useTheme } from "../theme/Row.tsx";
 
 interface PaneProps {
   id: Pane;
   size: Size;
-  /** The content of the pane. */
-  Rows(size: Size): ReactNode;
+  children?: ReactNode;
   /** A line was pressed. @param line  from 0 */
   onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
 }
@@ -24,9 +23,8 @@ interface PaneProps {
 const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
 
 /** The area of a pane. The wheel scrolls it. Content that does not fit is cut. */
-export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
-  const { width, height } = size;
-  const app = useConsole();
+export function PaneArea({ id, size: { width, height }, children, onPress }: PaneProps) {
+  const app = useApp();
   const handleMouse = (event: AreaEvent) => {
     if (event.action === "wheel-down" || event.action === "wheel-up")
       scrollPane(app, id, event.action === "wheel-down" ? 3 : -3);
@@ -36,13 +34,21 @@ export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
     <Surface ground={GROUNDS[id]}>
       <Area flexDirection="column" width={width} height={height} overflowY="hidden" onMouse={handleMouse}>
         <Box flexDirection="column" width={width} flexShrink={0}>
-          <PartBoundary log={app.log}>
-            <Content {...size} />
-          </PartBoundary>
+          <PartBoundary app={app}>{children}</PartBoundary>
         </Box>
       </Area>
     </Surface>
   );
+}
+
+interface PaneRowsProps {
+  size: Size;
+  build(app: ConsoleApp, size: Size): readonly RowModel[];
+}
+
+/** The content of a pane that has nothing but rows. */
+export function PaneRows({ size, build }: PaneRowsProps) {
+  return <Rows rows={useConsole(build, size)} width={size.width} />;
 }
 
 interface TitleRowProps {
@@ -70,7 +76,7 @@ interface BorderLineProps {
 
 /** A line with a title between two panes that are one above the other. The user can drag it. */
 export function BorderLine({ border, width, isFocused, children }: BorderLineProps) {
-  const app = useConsole();
+  const app = useApp();
   const { signs, getLook } = useTheme();
   // The sign draws the line only in themes without backgrounds.
   const sign = getLook("titleRow")?.ground === undefined ? signs.horizontal : " ";
@@ -88,21 +94,17 @@ export function BorderLine({ border, width, isFocused, children }: BorderLinePro
   );
 }
 
-interface DividerProps {
-  border: Border;
-  height: number;
-  isFocused: boolean;
-}
-
 /** A line between two panes that are side by side. The user can drag it. */
-export function Divider({ border, height, isFocused }: DividerProps) {
-  const app = useConsole();
-  const cell = { text: useTheme().signs.vertical, role: isFocused ? "accent" : "border" } as const;
+export function Divider({ border, isFocused }: { border: Border; isFocused: boolean }) {
+  const app = useApp();
   return (
-    <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
-      <Box flexDirection="column" width={1} flexShrink={0}>
-        <Rows rows={Array(height).fill({ cells: [cell] })} width={1} />
-      </Box>
-    </Area>
+    <Area
+      {...useFrameLines(isFocused ? "accent" : "border")}
+      borderTop={false}
+      borderBottom={false}
+      borderRight={false}
+      flexShrink={0}
+      onMouse={(event) => isClick(event) && pressBorder(app, border)}
+    />
   );
 }

@@ -5,7 +5,7 @@ import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width
 import { DAY_MS, formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import { Area, type AreaEvent, isClick } from "../mouse.tsx";
@@ -14,17 +14,17 @@ import { focusOn } from "../parts/navigation.ts";
 import { PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { padText, Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
-import { BorderLine, PaneArea } from "./PaneArea.tsx";
+import { padText, Row, type RowCell, type RowModel } from "../theme/Row.tsx";
+import { BorderLine, PaneArea, PaneRows } from "./PaneArea.tsx";
 import { createPageRow } from "./Table.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ size }: { size: Size }) {
-  return <PaneArea id="panel" size={size} Rows={PanelRows} onPress={handlePress} />;
-}
-
-function PanelRows(size: Size) {
-  return <Rows rows={buildPanelRows(useConsole(), size)} width={size.width} />;
+  return (
+    <PaneArea id="panel" size={size} onPress={handlePress}>
+      <PaneRows size={size} build={buildPanelRows} />
+    </PaneArea>
+  );
 }
 
 /** Selects the row that is pressed, or opens it if it is already selected. */
@@ -40,22 +40,26 @@ function handlePress(app: ConsoleApp, line: number, { button }: AreaEvent): void
 
 /** The line above the panel: the names of its views. */
 export function PanelTitle({ width }: { width: number }) {
-  const app = useConsole();
-  const isFocused = app.state.focus === "panel";
+  const app = useApp();
+  const { isFocused, titles } = useConsole(buildTitles);
   const open = (id: PanelId) =>
     app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
   return (
     <BorderLine border="panel" width={width} isFocused={isFocused}>
-      {PANELS.map((id) => (
-        <Box key={id} flexShrink={0}>
-          <Area onMouse={(event) => isClick(event) && open(id)}>
-            <Row cells={[buildTitleCell(app, id)]} />
+      <Box columnGap={2} marginRight={2}>
+        {titles.map(({ id, cell }) => (
+          <Area key={id} flexShrink={0} onMouse={(event) => isClick(event) && open(id)}>
+            <Row cells={[cell]} />
           </Area>
-          <Row cells={[{ text: "  " }]} />
-        </Box>
-      ))}
+        ))}
+      </Box>
     </BorderLine>
   );
+}
+
+function buildTitles(app: ConsoleApp) {
+  const titles = PANELS.map((id) => ({ id, cell: buildTitleCell(app, id) }));
+  return { isFocused: app.state.focus === "panel", titles };
 }
 
 /** The name of a view of the panel, with the number of its rows where that matters. */

@@ -4,25 +4,25 @@ import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { buildOverview } from "../../cli/views/overview.ts";
 import { drawOverview } from "../../cli/views/overview-drawing.ts";
-import { cleanToWidth } from "../../core/base/display-width.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useConsole, useFrame } from "../context.tsx";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { isEtcdTab } from "../state/console-state.ts";
+import { isEtcdTab, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
-import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
+import { type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
-import { PaneArea } from "./PaneArea.tsx";
+import { PaneArea, PaneRows } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that it is watched. */
@@ -30,27 +30,28 @@ const GUTTER_COLUMNS = 2;
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ size }: { size: Size }) {
-  return <PaneArea id="table" size={size} Rows={TableRows} onPress={handlePress} />;
+  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead);
+  return (
+    <PaneArea id="table" size={size} onPress={handlePress}>
+      {hasEtcdLine && <EtcdLine width={size.width} />}
+      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} />}
+      <PaneRows size={size} build={buildPageRows} />
+    </PaneArea>
+  );
 }
 
+const chooseHead = ({ state, pictureHeight }: ConsoleApp) => {
+  return { hasEtcdLine: isEtcdTab(state.tab), pictureHeight };
+};
+
 /** Notes, titles and visible rows, or a help text if there are no rows. */
-function TableRows({ width }: Size) {
-  const app = useConsole();
-  const { theme, state, table, pictureHeight, tabState } = app;
-  const notes = (
-    <>
-      {isEtcdTab(state.tab) && <EtcdLine width={width} />}
-      {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
-      <Rows rows={buildNotes(app, width)} width={width} />
-    </>
-  );
-  if (table.length === 0)
-    return (
-      <>
-        {notes}
-        <Rows rows={buildEmptyRows(app, width)} width={width} />
-      </>
-    );
+function buildPageRows(app: ConsoleApp, { width }: Size): RowModel[] {
+  const rows = app.table.length === 0 ? buildEmptyRows(app, width) : buildTableRows(app, width);
+  return [...buildNotes(app, width), ...rows];
+}
+
+function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
+  const { theme, state, table, tabState } = app;
   const { cursor } = tabState;
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: app.getLists().table.height },
@@ -58,20 +59,39 @@ function TableRows({ width }: Size) {
     theme.createLook(width - GUTTER_COLUMNS - 1), // leave a free column at the right edge
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
-  return (
-    <>
-      {notes}
-      <Row cells={[{ text: "  " }, ...head]} width={width} />
-      {rows.map((cells, at) => (
-        <Row
-          key={table.getKeyAt(cursor.top + at)}
-          cells={[...buildMarkCells(app, cursor.top + at), ...quietenCells(cells, theme.signs)]}
-          selection={cursor.top + at === cursor.index ? selection : undefined}
-          width={width}
-        />
-      ))}
-    </>
-  );
+  return [
+    { cells: [{ text: "  " }, ...head] },
+    ...rows.map((cells, at): RowModel => {
+      const index = cursor.top + at;
+      return {
+        id: table.getKeyAt(index),
+        cells: [...buildMarkCells(app, index), ...buildCells(app, cells, index)],
+        selection: index === cursor.index ? selection : undefined,
+      };
+    }),
+  ];
+}
+
+/** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
+function buildCells(
+  { table, tabState, theme: { signs } }: ConsoleApp,
+  cells: readonly RowCell[],
+  index: number,
+) {
+  if (table.cell === undefined) return quietenCells(cells, signs);
+  const { cellPlace } = table;
+  const isHere = index === tabState.cursor.index && cellPlace !== undefined;
+  return (isHere ? coverCells(cells, cellPlace) : cells).flatMap((cell) => splitTrack(cell, signs.bar));
+}
+
+/** Sets the look of the cursor for a part of a row. */
+function coverCells(cells: readonly RowCell[], { left, width }: { left: number; width: number }): RowCell[] {
+  let at = 0;
+  return cells.map((cell) => {
+    const isIn = at >= left && at < left + width;
+    at += computeDisplayWidth(cell.text);
+    return isIn ? { ...cell, ground: "cursor" } : cell;
+  });
 }
 
 /** Builds the signs of marked and watched rows. */
@@ -103,6 +123,8 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   focusOn(app, "table");
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
+  const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
   else if (wasFocused && index === cursor.index) openSelected(app);
@@ -110,7 +132,7 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
 
 function buildNotes(app: ConsoleApp, width: number): RowModel[] {
   return app.tableNotes.map(({ text, role }) => {
-    const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
+    const sign = { problem: app.theme.signs.marks.problem, match: "/ ", plain: " " }[role];
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
 }
@@ -182,8 +204,8 @@ function splitTrack(cell: RowCell, [full, empty]: Signs["bar"]): RowCell[] {
   const end = cell.text.lastIndexOf(empty) + empty.length;
   return [
     { ...cell, text: cell.text.slice(0, start) },
-    { text: cell.text.slice(start, end), role: "track" },
-    { text: cell.text.slice(end) },
+    { ...cell, text: cell.text.slice(start, end), role: "track" },
+    { ...cell, text: cell.text.slice(end) },
   ];
 }
 
@@ -283,7 +305,7 @@ const OVERVIEW_INTERVAL_MS = 5_000;
 
 /** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
 function OverviewPicture({ width, height }: Size) {
-  const app = useConsole();
+  const app = useFrame();
   const { snapshot, clusterHealth } = app.liveView;
   const { problems } = app.getTabCounts();
   const wall = app.getShownTime();

@@ -1,15 +1,13 @@
 import { Box } from "ink";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { openTab } from "../parts/navigation.ts";
 import { ETCD_TABS, isEtcdTab, TABS, type TabId } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { Row, Surface } from "../theme/Row.tsx";
-
-type TabsInputs = Pick<ConsoleApp, "state" | "getTabCounts">;
 
 interface Tab {
   id: TabId;
@@ -26,8 +24,7 @@ interface FittedTabs {
 
 /** The names of the views, with the active one marked. */
 export function Tabs({ width }: { width: number }) {
-  const app = useConsole();
-  const { start, end, tabs } = fitTabs(app, width);
+  const { start, end, tabs } = useConsole(fitTabs, width);
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
       {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
@@ -38,7 +35,7 @@ export function Tabs({ width }: { width: number }) {
 }
 
 function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
-  const app = useConsole();
+  const app = useApp();
   const open = (tab: TabId) => app.update((state) => openTab(state, tab));
   return tabs.map((tab) => (
     <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
@@ -49,19 +46,23 @@ function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
 
 /** The line above a table about etcd itself: the tabs about etcd, and the summary of the rows. */
 export function EtcdLine({ width }: { width: number }) {
-  const { state, liveView, etcd } = useConsole();
+  const { tabs, status } = useConsole(buildEtcdLine, width);
+  return (
+    <Box>
+      <TabButtons tabs={tabs} />
+      <Row cells={[status]} />
+    </Box>
+  );
+}
+
+function buildEtcdLine({ state, liveView, etcd }: ConsoleApp, width: number) {
   const tabs = ETCD_TABS.map(
     (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === state.tab ? "match" : "tab" }),
   );
   const { text, role } = etcd.status;
   const shown = liveView.past === undefined ? text : `now, not in the past: ${text}`;
   const left = width - computeTabsWidth({ start: "", end: "", tabs }) - 2;
-  return (
-    <Box>
-      <TabButtons tabs={tabs} />
-      <Row cells={[{ text: ` ${cleanToWidth(shown, left)}`, role }]} />
-    </Box>
-  );
+  return { tabs, status: { text: ` ${cleanToWidth(shown, left)}`, role } };
 }
 
 /** The tabs in the line of tabs. Those about etcd have one common entry. */
@@ -82,7 +83,7 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
  * Chooses the tabs and their counts. If they do not fit, leaves out the counts of tabs that need no attention. If that
  * is not enough, shows only the tabs around the active one, and the number of the others.
  */
-export function fitTabs(app: TabsInputs, width: number): FittedTabs {
+export function fitTabs(app: ConsoleApp, width: number): FittedTabs {
   const choices = COUNTED.map((isCounted) =>
     TAB_ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
   );
@@ -113,7 +114,7 @@ function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join("") + end);
 }
 
-function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
+function buildTab(app: ConsoleApp, id: TabId, isCounted: boolean): Tab {
   const { focus } = app.state;
   const label = isEtcdTab(id) ? "etcd" : getTabLabel(id);
   const count = isCounted ? app.getTabCounts()[id] : undefined;
@@ -124,6 +125,6 @@ function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: TabsInputs, id: TabId): boolean {
+function isUrgent(app: ConsoleApp, id: TabId): boolean {
   return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

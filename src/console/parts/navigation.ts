@@ -87,12 +87,10 @@ export function goTo(app: ConsoleApp, tab: TabId, key: string | undefined): void
 /** Selects a row of a tab and runs an action on it alone, without waiting for a frame. */
 export function actOnRow(app: ConsoleApp, tab: TabId, key: string, action: string): void {
   goTo(app, tab, key);
-  const { tabState } = app;
-  app.table.update(app.liveView.snapshot, app.getWallTime(), tabState); // the tab may not have been shown
-  const index = app.table.findIndex(key, tabState.cursor.index);
-  if (index < 0) return refuseForRow(app, `${cleanToWidth(key, 40)} has no row in this table`);
-  const cursor = { ...tabState.cursor, index };
-  app.update((state) => updateTab(state, { cursor, marks: new Set(), anchor: undefined }));
+  app.refreshDerivedState(); // the tab may not have been shown
+  if (app.table.getKeyAt(app.tabState.cursor.index) !== key)
+    return refuseForRow(app, `${cleanToWidth(key, 40)} has no row in this table`);
+  app.update((state) => updateTab(state, { marks: new Set(), anchor: undefined }));
   app.act(action);
 }
 
@@ -115,21 +113,10 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
-  const tab = app.tabState;
-  const { key } = tab.cursor;
-  app.table.update(app.getTableSnapshot(), app.getWallTime(), tab); // the tab was not shown until now
-  if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
-  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createGoneRowCheck(app, key));
-}
-
-/** Like `createSameRowCheck`, for a row that is gone: with the next frame, another one is selected in its place. */
-function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
-  let isInPlace: (() => boolean) | undefined;
-  return () => {
-    if (app.tabState.cursor.key === gone) return true;
-    isInPlace ??= createSameRowCheck(app);
-    return isInPlace();
-  };
+  const { key } = app.tabState.cursor;
+  app.refreshDerivedState(); // if the row is gone, selects another one in its place
+  if (key === undefined || app.table.getKeyAt(app.tabState.cursor.index) === key) return;
+  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createSameRowCheck(app));
 }
 
 /** Goes one place back or forward. Returns the same state if there is none in that direction. */

@@ -52,8 +52,11 @@ type RowActionBuilder<Id extends RowCommandId> = (
 const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
   reset: buildResetAction,
   drain: buildDrainAction,
-  undrain: (row) =>
-    createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
+  undrain: (row) => {
+    if (row.kind === "drain") return createNamedAction(toDrainArguments(row), row);
+    const target = toDrainTarget(row);
+    return createNamedAction([target.kind, target.name], target);
+  },
   "schedule pause": buildScheduleAction,
   "schedule trigger": buildScheduleAction, // also of a paused schedule
   "schedule resume": (row, { schedules, dues }) =>
@@ -112,9 +115,14 @@ function buildResetAction(row: RowOf<"reset">, snapshot: Snapshot): ReturnType<R
 /** Builds the drain of a row: for a run, that of the lock or resource in whose queue it was found. */
 function buildDrainAction(row: RowOf<"drain">): ReturnType<RowActionBuilder<"drain">> {
   if (row.kind === "drain") return { reason: "already drained: U lifts the drain" };
-  const subject = row.kind === "run" ? row.queue : row;
+  const subject = row.kind === "run" ? row.queue : toDrainTarget(row);
   if (subject === undefined) return { reason: drain.rows.refusal };
   return createNamedAction([subject.kind, subject.name], subject);
+}
+
+/** Returns what a drain of a row is of: for a cell in the row of a host, the host. */
+function toDrainTarget<S extends Subject>(row: S): S | { kind: "host"; name: string } {
+  return row.kind === "resource" && row.host !== undefined ? { kind: "host", name: row.host } : row;
 }
 
 function toDrainArguments({ scope, name }: Subject & { kind: "drain" }): string[] {

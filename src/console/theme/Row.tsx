@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
@@ -22,6 +23,19 @@ export function Surface({
   return <Box {...box} backgroundColor={(ground && getLook(ground)?.ground) ?? ""} />;
 }
 
+/** Returns the properties of a box with lines around it, in the look of a role. */
+export function useFrameLines(role: StyleRole, ground?: StyleRole): BoxProps {
+  const { signs, getLook } = useTheme();
+  const { letters = "", style } = getLook(role) ?? {};
+  const borderBackgroundColor = (ground && getLook(ground)?.ground) ?? "";
+  return {
+    borderStyle: signs.frame,
+    borderColor: letters,
+    borderDimColor: style?.dim === true,
+    borderBackgroundColor,
+  };
+}
+
 /**
  * One row: a single text with the sequences of its cells' looks. The widths of cells are those of `src/core/base/text.ts`.
  * With a separate text for each cell, Ink would take three times as long for every frame.
@@ -35,7 +49,7 @@ export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {
         : formatSelectedCells(cells, theme, selection, width)}
     </Text>
   );
-}, isSameRow);
+}, isDeepStrictEqual);
 
 function formatCells(cells: readonly RowCell[], { getLook }: Theme): string {
   const text = getLook("text");
@@ -59,7 +73,8 @@ function formatSelectedCells(
   const isInverse = row?.style.inverse === true;
   const formatCell = ({ text, role, ground }: RowCell) => {
     const look = role && getLook(role);
-    return surround(text, isInverse ? [row, look?.weight] : [row, ground && getLook(ground), look]);
+    if (isInverse) return surround(text, ground === "cursor" ? [look] : [row, look?.weight]);
+    return surround(text, [row, ground && getLook(ground), look]);
   };
   const padding = " ".repeat(Math.max(0, width - computeCellsWidth(cells)));
   return [...addAccent(cells, selection, signs.accent), { text: padding }].map(formatCell).join("");
@@ -71,25 +86,9 @@ function surround(text: string, looks: readonly (Sequences | undefined)[]): stri
   return looks.reduceRight((inner, look) => (look ? look.open + inner + look.close : inner), text);
 }
 
-function isSameRow(a: RowProps, b: RowProps): boolean {
-  return (
-    a.selection === b.selection &&
-    a.width === b.width &&
-    (a.cells === b.cells ||
-      (a.cells.length === b.cells.length && a.cells.every((cell, at) => isSameCell(cell, b.cells[at]))))
-  );
-}
-
-function isSameCell(a: RowCell, b: RowCell | undefined): boolean {
-  return a.text === b?.text && a.role === b.role && a.ground === b.ground;
-}
-
 /** Rows, one below the other. */
 export function Rows({ rows, width }: { rows: readonly RowModel[]; width: number }) {
-  return rows.map((row, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a row is identified by its position
-    <Row key={at} {...row} width={width} />
-  ));
+  return rows.map(({ id, ...row }, at) => <Row key={id ?? at} {...row} width={width} />);
 }
 
 /** The theme of all components. */
@@ -109,6 +108,8 @@ export interface RowCell {
 
 /** One row of the screen. */
 export interface RowModel {
+  /** Identifies it among the rows around it. Default: its position. */
+  id?: string | undefined;
   cells: readonly RowCell[];
   /** Set if the cursor is on the row; says whether its pane has the focus. */
   selection?: RowSelection | undefined;

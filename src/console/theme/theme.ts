@@ -39,7 +39,8 @@ export interface Look extends Sequences {
   readonly style: Style;
   /** The look without its colours. */
   readonly weight: Sequences;
-  /** Its background, in the form that Ink expects. */
+  /** Its colours, in the form that Ink expects. */
+  readonly letters: string | undefined;
   readonly ground: string | undefined;
 }
 
@@ -98,15 +99,20 @@ function buildLook(style: Style, depth: ColourDepth): Look | undefined {
   if (Object.keys(style).length === 0) return undefined;
   const { fg, bg } = style;
   const [letters, ground] = [formatColour(38, fg, depth), formatColour(48, bg, depth)];
-  const shown = bg === undefined ? undefined : reduceColour(bg, depth);
   const weight = formatWeight(style);
   return {
     style,
     open: `${letters}${ground}${weight.open}`,
     close: `${weight.close}${ground && OWN_COLOURS.ground}${letters && OWN_COLOURS.letters}`,
     weight,
-    ground: typeof shown === "number" ? `ansi256(${shown})` : shown,
+    letters: formatInkColour(fg, depth),
+    ground: formatInkColour(bg, depth),
   };
+}
+
+function formatInkColour(of: Style["fg"], depth: ColourDepth): string | undefined {
+  const shown = of === undefined ? undefined : reduceColour(of, depth);
+  return typeof shown === "number" ? `ansi256(${shown})` : shown;
 }
 
 /** Parameters of SGR that begin and end a style. */
@@ -288,8 +294,8 @@ export interface Signs {
   closed: string;
   horizontal: string;
   vertical: string;
-  /** Corners of a frame: top left, top right, bottom left, bottom right. */
-  corners: readonly [string, string, string, string];
+  /** The name that Ink has for the lines of a frame. */
+  frame: "round" | "classic";
   /** A full and an empty cell of a bar. */
   bar: readonly [string, string];
   marked: string;
@@ -311,7 +317,7 @@ export const UNICODE: Signs = {
   closed: "▸",
   horizontal: "─",
   vertical: "│",
-  corners: ["╭", "╮", "╰", "╯"],
+  frame: "round",
   bar: ["▇", "▁"],
   marked: "✓",
   watched: "◆",
@@ -329,7 +335,7 @@ export const ASCII: Signs = {
   closed: ">",
   horizontal: "-",
   vertical: "|",
-  corners: ["+", "+", "+", "+"],
+  frame: "classic",
   bar: ["#", "."],
   marked: "x",
   watched: "@",

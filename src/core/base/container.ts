@@ -9,16 +9,44 @@ export type ContainerRule = (typeof CONTAINER_RULES)[number];
 export interface ContainerRun {
   /** Undefined: the caller has not asked for anything, so the words stay as they are, and a warning follows. */
   rule: ContainerRule | undefined;
+  /** The least exit code of the client after which its daemon may still start the container. 0: no daemon starts it. */
+  lateStartCode: number;
   /** Called if no process of the container appears in the command's cgroup. */
   onMissing(text: string): void;
 }
 
-/** What puts the container into the cgroup $SIGNALBOX_CGROUP, by the name of the client. */
-const CLIENTS: Readonly<Record<string, { leading?: readonly string[]; options: string }>> = {
-  docker: { options: '--cgroup-parent="$SIGNALBOX_CGROUP"' },
-  nerdctl: { leading: ["--cgroup-manager=cgroupfs"], options: '--cgroup-parent="$SIGNALBOX_CGROUP"' },
-  // Below the cgroup of the client, whatever the manager is. No limit of processes: there is no controller for it.
-  podman: { options: "--cgroups=split --pids-limit=-1" },
+/** A client of a container runtime. */
+interface ContainerClient extends Pick<ContainerRun, "lateStartCode"> {
+  /** What puts the container into the cgroup $SIGNALBOX_CGROUP. */
+  leading?: readonly string[];
+  options: string;
+  /** A test of the shell, which fails if variables name a daemon whose containers are elsewhere. */
+  localTest: string;
+  /** The variables that it reads. */
+  variables: string;
+}
+
+const CLIENTS: Readonly<Record<string, ContainerClient>> = {
+  docker: {
+    options: '--cgroup-parent="$SIGNALBOX_CGROUP"',
+    localTest: 'case "$DOCKER_HOST|$DOCKER_CONTEXT" in "|" | "|default" | unix:*) ;; *) false;; esac',
+    variables: "DOCKER_HOST or DOCKER_CONTEXT",
+    lateStartCode: 125, // lower ones are those of a container that has ended
+  },
+  nerdctl: {
+    leading: ["--cgroup-manager=cgroupfs"],
+    options: '--cgroup-parent="$SIGNALBOX_CGROUP"',
+    localTest: "true",
+    variables: "",
+    lateStartCode: 1,
+  },
+  podman: {
+    // Below the cgroup of the client, whatever the manager is. No limit of processes: there is no controller for it.
+    options: "--cgroups=split --pids-limit=-1",
+    localTest: '[ ! "$CONTAINER_HOST$CONTAINER_CONNECTION" ]',
+    variables: "CONTAINER_HOST or CONTAINER_CONNECTION",
+    lateStartCode: 0, // what starts it is in the cgroup
+  },
 };
 
 /** Options of `run` without a value. The letters are those of short ones. */
@@ -28,7 +56,7 @@ const SWITCH_LETTERS = /^-[Pdiqt]+/;
 
 /** A line of a client that runs a container. */
 interface ContainerLine {
-  client: string;
+  client: ContainerClient;
   /** The words before `run`, after the client. */
   leading: readonly string[];
   /** The options of `run`, without the words for the container. */
@@ -46,17 +74,19 @@ export function describeContainer(
   rule: ContainerRule | undefined,
   onMissing: ContainerRun["onMissing"],
 ): ContainerRun | undefined {
-  return parseContainerLine(words) && { rule, onMissing };
+  const line = parseContainerLine(words);
+  return line && { rule, onMissing, lateStartCode: line.client.lateStartCode };
 }
 
 function parseContainerLine([file = "", ...args]: readonly string[]): ContainerLine | undefined {
-  const client = file.slice(file.lastIndexOf("/") + 1);
-  const at = Object.hasOwn(CLIENTS, client) ? args.indexOf("run") : -1;
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
+  const at = args.indexOf("run");
   const leading = args.slice(0, at);
   const isCommand = leading.every(
     (word, index) => word === "container" || /^-/.test(word) || /^-[^=]*$/.test(leading[index - 1] ?? ""),
   );
-  if (at < 0 || !isCommand) return undefined;
+  if (client === undefined || at < 0 || !isCommand) return undefined;
   const rest = args.slice(at + 1);
   return { client, leading, options: listOptions(rest), rest };
 }
@@ -88,36 +118,38 @@ export function findContainerFault(words: readonly string[]): string | undefined
     return `${remote} may name another machine, on which no container can be ended; leave it out`;
   const own = options.find((word) => /^--cgroup(?:s|-parent)(?:=|$)/.test(word));
   if (own !== undefined) return `${own} names another cgroup than that of this run; leave it out`;
-  const detached = options.find((word) => /^(?:--detach(?:=true)?|-[Piqt]*d[Pdiqt]*)$/.test(word));
-  return detached && `${detached}: the container would run on when the client has ended; leave it out`;
+  const lasting = options.find((word) =>
+    /^(?:--detach(?:=true)?|-[Piqt]*d[Pdiqt]*|--restart(?:=.*)?)$/.test(word),
+  );
+  return lasting && `${lasting}: the container could run when the client has ended; leave it out`;
 }
 
 /**
  * A shell that becomes the client, because only the guardian knows the cgroup. It refuses what cannot be kept.
- * @param line  the client, with all words of a shell
+ * @param start  the client, with all words of a shell
  */
-const formatScript = (line: string) =>
+const formatScript = ({ localTest, variables }: ContainerClient, start: string) =>
   [
     'refuse() { echo "signalbox: --container: $1" >&2; exit 78; }',
-    'case "$DOCKER_HOST|$CONTAINER_HOST" in "|" | unix:*"|" | "|"unix:*) ;; *) refuse "DOCKER_HOST or CONTAINER_HOST names another machine";; esac',
+    `${localTest} || refuse "${variables} may name a daemon on another machine or with other cgroups"`,
     '[ "$SIGNALBOX_CGROUP" ] || refuse "the command has no cgroup of its own, in which a container could end with it: cgroup v2 is needed, and root or a delegated cgroup"',
-    `exec ${line} "$@"`,
+    `exec ${start} "$@"`,
   ].join("\n");
 
 /** Returns the words of a command that puts its container into its own cgroup; other commands as they are. */
 export function containCommand(words: readonly string[]): readonly string[] {
   const line = parseContainerLine(words);
-  const added = line && CLIENTS[line.client];
-  if (line === undefined || added === undefined) return words;
-  const [client = "", ...leading] = [...words.slice(0, 1), ...(added.leading ?? []), ...line.leading].map(
+  if (line === undefined) return words;
+  const { client, leading, rest } = line;
+  const [file = "", ...before] = [...words.slice(0, 1), ...(client.leading ?? []), ...leading].map(
     quotePosixWord,
   );
-  const start = [client, ...leading, "run", added.options].join(" ");
-  return ["/bin/sh", "-c", formatScript(start), client, ...line.rest];
+  const start = [file, ...before, "run", client.options].join(" ");
+  return ["/bin/sh", "-c", formatScript(client, start), file, ...rest];
 }
 
 /** Describes that no process of the container is in the command's cgroup. */
 export function describeMissingContainer(ms: number, rule: ContainerRule | undefined): string {
   const remedy = rule === undefined ? "; add --container" : "";
-  return `${ms / 1_000} s after the start, no process of its container is in the command's cgroup: a container that runs elsewhere can outlive the lock${remedy}`;
+  return `in the first ${ms / 1_000} s, no process of its container was in the command's cgroup: a container that runs elsewhere can outlive the lock${remedy}`;
 }

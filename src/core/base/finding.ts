@@ -15,7 +15,9 @@ export interface Finding {
   level: FindingLevel;
   detail: string;
   remedy?: string;
-  /** A warning that the user has accepted. It does not count. */
+  /** A failure that a site can want. The user can accept it, like a warning. */
+  canBeIntended?: true;
+  /** The user has accepted it. It does not count. */
   isAccepted?: true;
 }
 
@@ -23,7 +25,7 @@ export function getFindingId({ id, kind }: Finding): string {
   return id ?? kind;
 }
 
-/** Returns the worst level of the findings. Accepted warnings count as hints. */
+/** Returns the worst level of the findings. What is accepted counts as a hint. */
 export function computeFindingsLevel(findings: readonly Finding[]): FindingLevel {
   return computeWorstLevel(findings.map(({ level, isAccepted }) => (isAccepted ? "hint" : level)));
 }

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import {
   addMs,
+  type Clock,
   type Millis,
   type MonotonicTime,
   pickEarlier,
@@ -39,6 +40,25 @@ export function hasFailed({ exit, ending }: CommandOutcome): boolean {
   return ending === undefined ? exit.code !== 0 : ending.kind === "timeout";
 }
 
+export function computeExitCode({ exit, ending }: CommandOutcome, preservesStatus = false): number {
+  if (ending?.kind === "lost") return EXIT.lost;
+  if (ending?.kind === "timeout" && !preservesStatus) return EXIT.timeout;
+  return exit.code ?? 128 + (exit.signal ?? 0);
+}
+
+/** Kills a command. Resolves when none of its processes is left. */
+export async function killCommand(clock: Clock, command: GuardedCommand): Promise<CommandExit> {
+  command.terminate(clock.now());
+  const exit = await command.exited;
+  await command.gone;
+  return exit;
+}
+
+/** Builds the exit of a command of which only the exit code is known. */
+export function toExit(code: number | undefined): CommandExit {
+  return { code, signal: undefined, terminated: false, leftovers: false };
+}
+
 /** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
 export class CommandSupervisor {
   readonly #ports: RunPorts;
@@ -46,7 +66,6 @@ export class CommandSupervisor {
   readonly #watch: ClaimWatch;
   readonly #session: ClaimSession;
   readonly #command: GuardedCommand;
-  readonly #grantedAt: WallTime;
   readonly #over = new AbortController();
   #pid: number | undefined;
   #startedAt: WallTime;
@@ -66,7 +85,6 @@ export class CommandSupervisor {
       () => this.#armDeadlines(),
     );
     this.#session = grant.attempt.session;
-    this.#grantedAt = grant.grantedAt;
     this.#startedAt = grant.grantedAt;
     this.#command = command;
     this.#watch.keepAlive();
@@ -110,23 +128,32 @@ export class CommandSupervisor {
     }
   }
 
-  /** Takes over a command that another process has started, and waits until it has ended. */
-  async resume(signals: SignalRouter): Promise<CommandOutcome> {
+  /**
+   * Takes over a command that another process has started, and waits until it has ended. Never rejects: after an error, which
+   * leaves the claim unwatched, it kills the command.
+   * @param startedAt  when it was started, if this is a retry
+   */
+  async resume(signals: SignalRouter, startedAt = this.#startedAt): Promise<CommandOutcome> {
     const { clock, log } = this.#ports;
-    const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
+    const measureSince = (wall: WallTime) => Math.max(0, clock.getWallTime() - wall);
+    const heldSince = addMs(clock.now(), -measureSince(this.#startedAt));
+    this.#startedAt = startedAt;
     try {
       signals.forwardAllTo((name) => this.#forward(name));
       this.#armDeadlines();
       log.info("resumed", { command: this.#request.identity.command });
-      return await this.#supervise(addMs(clock.now(), -elapsed), elapsed);
+      return await this.#supervise(heldSince, measureSince(startedAt));
+    } catch (error) {
+      log.error("the resumed run failed", { error: String(error) });
+      return { exit: await killCommand(clock, this.#command), ending: { kind: "lost", why: String(error) } };
     } finally {
       this.#over.abort(NO_LONGER_NEEDED);
     }
   }
 
   /** @param elapsed  how long the command has run already */
-  async #supervise(grantedAt: MonotonicTime, elapsed: Millis): Promise<CommandOutcome> {
-    this.#guard(grantedAt, elapsed);
+  async #supervise(heldSince: MonotonicTime, elapsed: Millis): Promise<CommandOutcome> {
+    this.#guard(heldSince, elapsed);
     await Promise.race([this.#command.exited, this.#terminated.promise]);
     return await this.#waitForEnd();
   }
@@ -141,7 +168,7 @@ export class CommandSupervisor {
     throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
   }
 
-  #guard(grantedAt: MonotonicTime, elapsed: Millis): void {
+  #guard(heldSince: MonotonicTime, elapsed: Millis): void {
     const { timeout, maxHold } = this.#request;
     this.#watch.followSession();
     // The guardian sends SIGTERM at the same time by itself. The runner records the reason.
@@ -150,7 +177,7 @@ export class CommandSupervisor {
     const expire = (why: string) => this.#expire({ kind: "timeout", why });
     if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;
-    this.#runAfter(subtractTime(addMs(grantedAt, maxHold), this.#ports.clock.now()), () =>
+    this.#runAfter(subtractTime(addMs(heldSince, maxHold), this.#ports.clock.now()), () =>
       expire("it has held its claim too long"),
     );
   }
@@ -247,12 +274,12 @@ export class SignalRouter {
   readonly #stop: () => void;
   readonly #early: NodeJS.Signals[] = [];
   #forward: Forward | undefined;
-  #hasEnded = false;
+  #ending: NodeJS.Signals | undefined;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
   constructor(ports: Pick<RunPorts, "onSignal">, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
-      this.#hasEnded ||= ENDING_SIGNALS.includes(name);
+      if (ENDING_SIGNALS.includes(name)) this.#ending ??= name;
       if (this.#forward !== undefined) return this.#forward(name);
       this.#early.push(name);
       if (!ignored.includes(name)) this.#interrupted.abort(new RunInterruptedError(name));
@@ -264,14 +291,18 @@ export class SignalRouter {
     return this.#interrupted.signal;
   }
 
-  /** Whether a signal has asked the run to end. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
+  /** The first signal that has asked the run to end. */
+  get ending(): NodeJS.Signals | undefined {
+    return this.#ending;
   }
 
-  /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
+  /**
+   * Forwards all later signals to the command. @throws RunInterruptedError when a signal has asked the run to end before,
+   * even if it was forwarded: there is another command
+   */
   forwardTo(forward: Forward): void {
     this.#interrupted.signal.throwIfAborted();
+    if (this.#ending !== undefined) throw new RunInterruptedError(this.#ending);
     this.#forward = forward;
   }
 

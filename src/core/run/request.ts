@@ -151,6 +151,16 @@ export interface StartedAttempt {
 /** An attempt that another process began. */
 export type ResumedAttempt = Omit<StartedAttempt, "number">;
 
+/** A retry of a command that has failed. The claim is held until it begins. */
+export interface PlannedRetry {
+  /** Its number among the starts of the command, from 2. */
+  start: number;
+  /** When it begins, wall clock, ms since the epoch. */
+  at: WallTime;
+  /** The exit code of the start before it. */
+  code: number;
+}
+
 /** The environment of a claim. */
 export interface ClaimPorts {
   store: Store;
@@ -194,6 +204,10 @@ export interface RunPorts extends ClaimPorts {
   collectTail?(): Promise<string | undefined>;
   /** Whether the command of the attempt in `resumed` has been started. */
   isStarted?: boolean;
+  /** The last retry that another process has planned for `resumed`. If `isStarted`, it is what was started. */
+  plannedRetry?: PlannedRetry;
+  /** Called before the wait for a retry, so that another process can continue it. */
+  onRetry?(retry: PlannedRetry): Promise<void>;
   /** Listens to signals sent to this process. Returns a function that stops listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

@@ -1,4 +1,4 @@
-import { addMs, type Millis, type MonotonicTime } from "../base/clock.ts";
+import { addMs, type MonotonicTime, type WallTime } from "../base/clock.ts";
 import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import type { GuardedCommand } from "../process/guarded-command/command.ts";
@@ -7,26 +7,19 @@ import {
   type CommandOutcome,
   CommandSupervisor,
   type CommandTermination,
+  computeExitCode,
   ENDING_SIGNALS,
   hasFailed,
-  type SignalRouter,
+  toExit,
 } from "./command-supervisor.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
-import type { Grant } from "./step.ts";
-
-/** A claim that is held, for the attempts to run its command. */
-export interface HeldRun {
-  ports: RunPorts;
-  request: RunRequest;
-  grant: Grant;
-  signals: SignalRouter;
-}
+import type { PlannedRetry } from "./request.ts";
+import type { HeldRun } from "./run.ts";
 
 /**
  * Runs the command, and again if it fails and the request has retries. The claim is held between the attempts, and lost as
- * while a command runs. Every attempt has guardians of its own, so nothing of one is left when the next one starts, except
- * what it left behind on purpose.
- * @param first  the command of the first attempt
+ * while a command runs. Every attempt has guardians of its own, which have ended before the wait for the next one, so nothing
+ * of an attempt is left then, except what it left behind on purpose. Continues where another process has stopped.
+ * @param first  the command of the first attempt that this process runs
  * @returns the outcome of the last attempt; if the wait for a retry ended the run, with the reason
  * @throws as `CommandSupervisor.run`
  */
@@ -36,31 +29,56 @@ export async function runAttempts(
   env: Record<string, string>,
 ): Promise<CommandOutcome> {
   const { ports, request, grant, signals } = held;
-  const { retryWaits = [] } = request;
-  const heldSince = ports.clock.now();
-  const attempt = (command: GuardedCommand, number: number) =>
-    new CommandSupervisor(ports, request, grant, command).run(
-      { ...env, SIGNALBOX_ATTEMPT: String(number) },
-      signals,
-      heldSince,
-    );
-  let outcome = await attempt(first, 1);
-  for (const [index, wait] of retryWaits.entries()) {
-    if (!hasFailed(outcome) || signals.hasEnded || !hasTime(held, heldSince, wait)) break;
-    ports.log.info("the command failed, and will be retried", { attempt: index + 1, wait });
-    const stop = await waitForRetry(held, wait);
-    if (stop?.kind === "lost") return { ...outcome, ending: stop };
-    if (stop !== undefined) return { ...outcome, ending: outcome.ending ?? stop };
-    const command = await ports.commands.prepare(request.command);
-    outcome = await attempt(command, index + 2).finally(() => command.release());
+  const { clock, plannedRetry, isStarted } = ports;
+  const heldSince = addMs(clock.now(), -Math.max(0, clock.getWallTime() - grant.grantedAt));
+  const run = async (command: GuardedCommand, start: number) => {
+    const supervisor = new CommandSupervisor(ports, request, grant, command);
+    const variables = { ...env, SIGNALBOX_ATTEMPT: String(start) };
+    try {
+      return isStarted && command === first
+        ? await supervisor.resume(signals, plannedRetry?.at)
+        : await supervisor.run(variables, signals, heldSince);
+    } finally {
+      await command.release();
+    }
+  };
+  let command: GuardedCommand | undefined = first;
+  let start = plannedRetry?.start ?? 1;
+  let retry = isStarted ? undefined : plannedRetry;
+  let outcome: CommandOutcome = { exit: toExit(plannedRetry?.code), ending: undefined };
+  for (;;) {
+    if (retry !== undefined) {
+      await ports.onRetry?.(retry);
+      const stop = await waitForRetry(held, retry);
+      if (stop !== undefined)
+        return { ...outcome, ending: stop.kind === "lost" ? stop : (outcome.ending ?? stop) };
+      start = retry.start;
+    }
+    outcome = await run(command ?? (await ports.commands.prepare(request.command)), start);
+    command = undefined;
+    retry = planRetry(held, outcome, start, heldSince);
+    if (retry === undefined) return outcome;
   }
-  return outcome;
 }
 
-/** Whether the claim may be held for longer than the wait. */
-function hasTime({ ports, request }: HeldRun, heldSince: MonotonicTime, wait: Millis): boolean {
-  const { maxHold = Number.POSITIVE_INFINITY } = request;
-  return addMs(ports.clock.now(), wait) < addMs(heldSince, maxHold);
+/**
+ * Plans the retry of an attempt.
+ * @param start  number of the attempt
+ * @returns undefined if there is none: it has not failed, was the last one, or the claim may not be held for that long
+ */
+function planRetry(
+  { ports: { clock, log }, request, signals }: HeldRun,
+  outcome: CommandOutcome,
+  start: number,
+  heldSince: MonotonicTime,
+): PlannedRetry | undefined {
+  const { retryWaits = [], maxHold = Number.POSITIVE_INFINITY, preservesStatus } = request;
+  const wait = retryWaits[start - 1];
+  if (wait === undefined || !hasFailed(outcome) || signals.ending !== undefined) return undefined;
+  if (addMs(clock.now(), wait) >= addMs(heldSince, maxHold)) return undefined;
+  log.info("the command failed, and will be retried", { attempt: start, wait });
+  const at = (clock.getWallTime() + wait) as WallTime;
+  return { start: start + 1, at, code: computeExitCode(outcome, preservesStatus) };
 }
 
 /**
@@ -69,9 +87,13 @@ function hasTime({ ports, request }: HeldRun, heldSince: MonotonicTime, wait: Mi
  * @returns why there is no further attempt; undefined if there is one
  */
 async function waitForRetry(
-  { ports, grant, signals }: HeldRun,
-  wait: Millis,
+  { ports, request, grant, signals }: HeldRun,
+  { at, start }: PlannedRetry,
 ): Promise<CommandTermination | undefined> {
+  if (signals.ending !== undefined) return { kind: "signal", why: signals.ending };
+  const { clock } = ports;
+  const longest = request.retryWaits?.[start - 2] ?? 0; // the wall clock may have been set back since
+  const wait = Math.min(longest, Math.max(0, at - clock.getWallTime()));
   const over = new AbortController();
   const stopped = Promise.withResolvers<CommandTermination>();
   const watch = new ClaimWatch(
@@ -87,7 +109,7 @@ async function waitForRetry(
     if (ENDING_SIGNALS.includes(name)) stopped.resolve({ kind: "signal", why: name });
   });
   const confirm = async (): Promise<CommandTermination | undefined> => {
-    await ports.clock.sleep(wait, over.signal);
+    await clock.sleep(wait, over.signal);
     const { attempt, entries } = grant;
     const inspect = (call: AbortSignal) => inspectClaim(attempt, entries, call);
     const { loss } = await retryUnavailable(ports, attempt.session.horizon, inspect, over.signal);

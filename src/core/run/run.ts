@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Clock, WallTime } from "../base/clock.ts";
+import type { WallTime } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import {
   buildTraceVariables,
@@ -14,8 +14,11 @@ import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
 import {
   type CommandOutcome,
   CommandSupervisor,
+  computeExitCode,
+  killCommand,
   RunInterruptedError,
   SignalRouter,
+  toExit,
 } from "./command-supervisor.ts";
 import { finishClaim } from "./finish.ts";
 import type { ResumedAttempt, RunPorts, RunRequest } from "./request.ts";
@@ -37,15 +40,15 @@ export async function run(ports: RunPorts, request: RunRequest): Promise<RunResu
   const preparing = ports.commands.prepare(request.command);
   preparing.catch(() => {}); // reported where it is awaited
   try {
-    const { resumed } = ports;
-    if (ports.isStarted && resumed !== undefined)
-      return await resumeHeld(ports, request, resumed, await preparing, signals);
+    const { resumed, isStarted, plannedRetry } = ports;
+    if (resumed !== undefined && (isStarted || plannedRetry !== undefined))
+      return await resumeHeld(ports, request, resumed, preparing, signals);
     const claimed = await claimWithRetries(ports, request, signals.signal);
     if (claimed.kind === "refused") {
       const { refusal } = claimed;
       return { kind: "refused", code: reportRefusal(ports, request, refusal), refusal };
     }
-    return await runHeld(ports, request, claimed.grant, preparing, signals);
+    return await runHeld({ ports, request, grant: claimed.grant, signals }, preparing);
   } catch (error) {
     if (error instanceof RunInterruptedError) return { kind: "interrupted", code: error.exitCode };
     throw error;
@@ -55,16 +58,19 @@ export async function run(ports: RunPorts, request: RunRequest): Promise<RunResu
   }
 }
 
-async function runHeld(
-  ports: RunPorts,
-  request: RunRequest,
-  grant: Grant,
-  preparing: Promise<GuardedCommand>,
-  signals: SignalRouter,
-): Promise<RunResult> {
+/** A claim that is held, to run its command. */
+export interface HeldRun {
+  ports: RunPorts;
+  request: RunRequest;
+  grant: Grant;
+  signals: SignalRouter;
+}
+
+async function runHeld(held: HeldRun, preparing: Promise<GuardedCommand>): Promise<RunResult> {
+  const { ports, request, grant } = held;
   try {
-    ports.onGrant?.(); // inside the try, so that an exception frees the claim
-    const outcome = await runCommand(ports, request, grant, await preparing, signals);
+    if (!ports.isStarted && ports.plannedRetry === undefined) ports.onGrant?.(); // inside the try, so that an exception frees the claim
+    const outcome = await runCommand(held, await preparing);
     return await finishRun(ports, request, grant, outcome);
   } catch (error) {
     const failure = toStartError(error);
@@ -76,44 +82,33 @@ async function runHeld(
   }
 }
 
-/** Runs the command while its claim is held. What retries is loaded if the request has retries. @throws as `CommandSupervisor.run` */
-async function runCommand(
-  ports: RunPorts,
-  request: RunRequest,
-  grant: Grant,
-  command: GuardedCommand,
-  signals: SignalRouter,
-): Promise<CommandOutcome> {
+/**
+ * Runs the command while its claim is held, or continues to hold it. What retries is loaded if the request has retries.
+ * @throws as `CommandSupervisor.run`
+ */
+async function runCommand(held: HeldRun, command: GuardedCommand): Promise<CommandOutcome> {
+  const { ports, request, grant, signals } = held;
   const env = buildCommandEnv(request, grant);
-  if (request.retryWaits === undefined)
-    return await new CommandSupervisor(ports, request, grant, command).run(env, signals);
+  if (request.retryWaits === undefined) {
+    const supervisor = new CommandSupervisor(ports, request, grant, command);
+    return await (ports.isStarted ? supervisor.resume(signals) : supervisor.run(env, signals));
+  }
   const { runAttempts } = await import("./retry.ts");
-  return await runAttempts({ ports, request, grant, signals }, command, env);
+  return await runAttempts(held, command, env);
 }
 
-/** Continues a run whose command another process has started. If its claim is gone, ends the command. */
+/** Continues a run whose command another process has started, and may retry. If its claim is gone, ends the command. */
 async function resumeHeld(
   ports: RunPorts,
   request: RunRequest,
   resumed: ResumedAttempt,
-  command: GuardedCommand,
+  preparing: Promise<GuardedCommand>,
   signals: SignalRouter,
 ): Promise<RunResult> {
+  const command = await preparing;
   const { grant, leave } = await resumeGrant(ports, request, resumed);
   if (grant === undefined) return await endUnclaimed(ports, command, leave);
-  const holding = new CommandSupervisor(ports, request, grant, command);
-  const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
-  return await finishRun(ports, request, grant, outcome);
-}
-
-/** Ends a command after an error that left its claim unwatched, so that the claim can be freed. */
-async function endAfterFault(
-  { clock, log }: RunPorts,
-  command: GuardedCommand,
-  error: unknown,
-): Promise<CommandOutcome> {
-  log.error("the resumed run failed", { error: String(error) });
-  return { exit: await killCommand(clock, command), ending: { kind: "lost", why: String(error) } };
+  return await runHeld({ ports, request, grant, signals }, preparing);
 }
 
 /**
@@ -125,20 +120,13 @@ async function endUnclaimed(
   command: GuardedCommand,
   leave: () => Promise<void>,
 ): Promise<RunResult> {
-  const exit = await killCommand(ports.clock, command);
+  const { plannedRetry, isStarted } = ports;
+  const exit = isStarted ? await killCommand(ports.clock, command) : toExit(plannedRetry?.code);
   await leave();
-  const ending = exit.terminated ? UNCLAIMED_END : undefined;
+  const ending = exit.terminated || !isStarted ? UNCLAIMED_END : undefined;
   const code = computeExitCode({ exit, ending });
   logOutcome(ports, { exit, ending }, code);
   return { kind: "ended", code, exit, ending };
-}
-
-/** Kills a command. Resolves when none of its processes is left. */
-async function killCommand(clock: Clock, command: GuardedCommand): Promise<CommandExit> {
-  command.terminate(clock.now());
-  const exit = await command.exited;
-  await command.gone;
-  return exit;
 }
 
 const UNCLAIMED_END = { kind: "lost", why: "its claim was gone, or could not be resumed" } as const;
@@ -177,12 +165,6 @@ function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Reco
     SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
     ...buildTraceVariables(createPartTrace(createRunTrace(attempt.run, request.caller), "command")),
   };
-}
-
-function computeExitCode({ exit, ending }: CommandOutcome, preservesStatus = false): number {
-  if (ending?.kind === "lost") return EXIT.lost;
-  if (ending?.kind === "timeout" && !preservesStatus) return EXIT.timeout;
-  return exit.code ?? 128 + (exit.signal ?? 0);
 }
 
 function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): void {

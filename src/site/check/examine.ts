@@ -28,6 +28,7 @@ import { type ClusterMemoryPort, judgeIdentity } from "./etcd.ts";
 import {
   type AuthenticationMode,
   type EtcdRole,
+  findCommandSchedule,
   judgeAuthentication,
   judgeOperator,
   judgeRoleBypass,
@@ -88,8 +89,20 @@ export async function* examine(
     return false;
   }
   yield await judgeCompaction(ports, answers, getQuota, gauges);
-  yield judgeAuthentication(authenticationMode, settings.user);
+  yield await examineAuthentication(ports, authenticationMode, settings.user);
   return yield* examineRights(ports, role, authenticationMode);
+}
+
+async function examineAuthentication(
+  ports: CheckPorts,
+  mode: AuthenticationMode | undefined,
+  user: string | undefined,
+): Promise<Finding[]> {
+  try {
+    return judgeAuthentication(mode, user, mode === "open" ? await findCommandSchedule(ports) : undefined);
+  } catch (error) {
+    return [buildUncheckedFinding("authentication", error)];
+  }
 }
 
 async function* examineRights(

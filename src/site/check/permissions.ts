@@ -201,10 +201,12 @@ export type AuthenticationMode = "closed" | "open" | "certificate";
  * Checks whether etcd requires authentication.
  * @param mode  undefined: it could not be determined
  * @param user  the user that this host is configured with: then etcd is meant to have users
+ * @param command  the key of a schedule with a command, if there is one: then everybody can run commands on the workers' hosts
  */
 export function judgeAuthentication(
   mode: AuthenticationMode | undefined,
   user: string | undefined,
+  command?: string,
 ): Finding[] {
   const about = createFindingBuilder("authentication");
   if (mode === undefined) return [];
@@ -217,6 +219,17 @@ export function judgeAuthentication(
         "if users.sh of signalbox setup etcd has failed, run it again; otherwise run etcdctl auth enable, or remove the settings user and passwordFile",
       ),
     ];
+  const intended = "if this is intended: doctor --accept authentication";
+  if (mode === "open" && command !== undefined)
+    return [
+      {
+        ...about.failure(
+          `etcd has no authentication: everybody who can reach it ${risk}; ${command} has a command`,
+          `run users.sh of signalbox setup etcd, or the steps of docs/etcd.md; ${intended}`,
+        ),
+        canBeIntended: true,
+      },
+    ];
   const who =
     mode === "open"
       ? "etcd has no authentication: everybody who can reach it"
@@ -224,7 +237,7 @@ export function judgeAuthentication(
   return [
     about.warning(
       `${who} ${risk}`,
-      "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
+      `create users and roles, then run etcdctl auth enable: users.sh of signalbox setup etcd does it, docs/etcd.md has every step; ${intended}`,
     ),
   ];
 }
@@ -271,7 +284,7 @@ export async function judgeRoleBypass(ports: CheckPorts): Promise<Finding[]> {
 }
 
 /** Returns the key of a schedule that has a command, if there is one. */
-async function findCommandSchedule(ports: CheckPorts): Promise<string | undefined> {
+export async function findCommandSchedule(ports: CheckPorts): Promise<string | undefined> {
   const { signal } = ports;
   for await (const { kvs } of readPages(ports, ports.keys.schedules(), { signal })) {
     const found = kvs.find(({ value }) => {

@@ -601,10 +601,10 @@ export function buildCancelMutation(
 }
 
 /** Moves what waits for a start, or for a retry, of schedules that are due once. */
-export function buildMoveMutation(id: string, at: WallTime): ScheduleMutation {
+export function buildMoveMutation(ids: readonly string[], at: WallTime): ScheduleMutation {
   const formatOutcome = () => `moved to ${formatIso(at)}`;
-  return buildEachStateMutation([id], formatOutcome, (before) => {
-    const { definition, due } = before;
+  return buildEachStateMutation(ids, formatOutcome, (before) => {
+    const { id, definition, due } = before;
     const isWaiting = ({ session }: OpenOccurrence) => session === undefined;
     const hasNext = due?.next !== undefined && isOnce(definition);
     if (due === undefined || !(hasNext || due.open.some(isWaiting)))

@@ -7,6 +7,7 @@ import type { HostRecord } from "../../core/fleet/host-record.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../core/fleet/macros.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";
 import { isHolding, sumHeldUnits } from "../../core/protocol/admission.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { findPlainTotal } from "./eviction-preview.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "./snapshot.ts";
 import type { Share, Tone } from "./subject.ts";
@@ -17,12 +18,16 @@ export interface ResourceShare {
   /** Its name without its host; the full name if it belongs to no host. */
   short: string;
   used: number;
-  /** As configured, or as the first ticket states; undefined if neither exists. */
+  /** As `findResourceTotal` finds it. */
   total: number | undefined;
   /** Number of tickets that wait for units. */
   waiting: number;
   /** The name with macros that defines it for all hosts: `FQDN_mem`. */
   template?: string;
+  /** How the record of the host gives the total: `23 = int(24105/1024)`, or why it does not. */
+  formula?: string | undefined;
+  /** Its runs have other macros than the process that wrote the record of the host. */
+  isDisputed?: true;
 }
 
 /** The resources of one host: `web1  cpu 3/4  mem 2048/7976`. */
@@ -89,15 +94,15 @@ function computeShare(
   owned: HostResource | undefined,
 ): OrderedShare {
   const tally = queue === undefined ? undefined : computeQueueTally(queue);
-  const total = findPlainTotal(snapshot, name) ?? owned?.total ?? tally?.total;
   const config = snapshot.resources.get(name)?.value ?? owned?.config;
   return {
     name,
     short: owned?.short ?? name,
-    total,
+    ...findResourceTotal(snapshot, name, tally),
     used: tally?.used ?? 0,
     waiting: tally?.waiting ?? 0,
     ...(owned?.template !== undefined && { template: owned.template }),
+    formula: owned?.formula,
     order: config?.order ?? Infinity,
   };
 }
@@ -119,6 +124,8 @@ export interface QueueTally {
   heldSince: WallTime | undefined;
   /** As the first readable ticket states. */
   total: number | undefined;
+  /** The last entry, if its ticket can be read. */
+  last: QueueEntry | undefined;
   /** Canonical host names of its tickets; empty for a lock. */
   hosts: readonly string[];
 }
@@ -143,6 +150,7 @@ export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): 
     since: Number.isFinite(since) ? since : undefined,
     heldSince: Number.isFinite(heldSince) ? heldSince : undefined,
     total: entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total,
+    last: entries.at(-1)?.ticket && entries.at(-1),
     hosts: [...new Set([...hosts].map(canonicalizeHost))],
   };
 });
@@ -198,12 +206,14 @@ interface HostResource {
   template?: string;
   /** Its name without the host: `cpu` of `web1.example.com_cpu`. */
   short: string;
-  /** Units on the host, if a configuration for all hosts sets them. */
+  /** Units on the host, as its own configuration or the one for all hosts gives them with the macros of its last record. */
   total?: number | undefined;
   /** How the total is computed there: `23 = int(24105/1024)` or `8 = CPU`, or why it cannot be; undefined without a total. */
   formula?: string | undefined;
   /** The configuration for all hosts, if there is one. */
   config?: ResourceConfig | undefined;
+  /** `mod_revision` of the configuration that has the total. */
+  revision?: bigint;
 }
 
 /** The resources of each host, as known from names and configurations. */
@@ -235,7 +245,7 @@ function expandTemplates(resources: Snapshot["resources"], hosts: Snapshot["host
   const shared = new Set<string>();
   const named = [...resources].filter(([name]) => /[A-Z]/.test(name));
   for (const record of hosts.values()) {
-    for (const [template, { value: config }] of named) {
+    for (const [template, common] of named) {
       const short = findShortName(template, record);
       if (short === undefined) continue;
       templates.add(template);
@@ -243,8 +253,18 @@ function expandTemplates(resources: Snapshot["resources"], hosts: Snapshot["host
       const name = expand(template);
       // Hosts with the same short name in different domains share one `HOST_cpu`: it belongs to neither.
       if (configured.has(name)) shared.add(name);
-      else
-        configured.set(name, { host: record.fqdn, template, short, config, ...computeTotal(config, lookup) });
+      const own = resources.get(name);
+      const source = own?.value?.total === undefined ? common : own;
+      const { total, formula } = computeTotal(source.value, lookup);
+      configured.set(name, {
+        host: record.fqdn,
+        template,
+        short,
+        config: common.value,
+        total,
+        formula: source === own && formula !== undefined ? `${formula}, of its own` : formula,
+        revision: source.modRevision,
+      });
     }
   }
   for (const name of shared) configured.delete(name);
@@ -291,6 +311,43 @@ function computeTotal(
   return { total: total.value, formula: formula === value ? value : `${value} = ${formula}` };
 }
 
+/** The units of a resource. */
+interface ResourceTotal {
+  /** Undefined if neither the configuration nor a ticket states it. */
+  total: number | undefined;
+  /** Its runs have other macros than the process that wrote the record of the host. */
+  isDisputed?: true;
+}
+
+/**
+ * Finds the total of a resource, for all pages: a configured number; else what the record of its host gives; else what a ticket
+ * states. Two processes of a host may have different macros, and the last one that wrote the record need not be a run. A ticket
+ * from before the configuration was written says nothing about the macros of its run.
+ */
+export function findResourceTotal(
+  snapshot: ResourceSnapshot,
+  name: string,
+  tally: QueueTally | undefined,
+): ResourceTotal {
+  const plain = findPlainTotal(snapshot, name);
+  if (plain !== undefined) return { total: plain };
+  const { host, formula, total, revision = 0n } = findHostResource(snapshot, name) ?? {};
+  const { ticket, createRevision = 0n } = tally?.last ?? {};
+  const isRecent =
+    ticket !== undefined && createRevision > revision && canonicalizeHost(ticket.host) === host;
+  if (formula === undefined || !isRecent || ticket.total === total) return { total: total ?? tally?.total };
+  return { total: total ?? ticket.total, isDisputed: true };
+}
+
+/** Lists the resources whose total the processes of a host dispute, by name. */
+export function listDisputedResources(snapshot: ShareSnapshot): { host: string; name: string }[] {
+  return [...findHostResources(snapshot).configured].flatMap(([name, { host }]) => {
+    const queue = snapshot.queues.get(buildQueueId("resource", name));
+    const isDisputed = queue && findResourceTotal(snapshot, name, computeQueueTally(queue)).isDisputed;
+    return isDisputed ? [{ host, name }] : [];
+  });
+}
+
 /** Finds the host of a resource that a configuration with macros defines, and how its total is computed there. */
 export function findHostResource(snapshot: ResourceSnapshot, name: string): HostResource | undefined {
   return findHostResources(snapshot).configured.get(name);
@@ -311,8 +368,9 @@ export function listTemplates(snapshot: ResourceSnapshot): string[] {
 }
 
 /** A resource that a template defines for a host, and its use. */
-export interface TemplateShare extends HostResource {
+export interface TemplateShare extends HostResource, ResourceTotal {
   name: string;
+  total: number | undefined;
   used: number;
   waiting: number;
   /** When the longest wait began, ms since the epoch. */
@@ -327,10 +385,9 @@ export function listTemplateShares(
 ): TemplateShare[] {
   const own = [...findHostResources(snapshot).configured].filter(([, one]) => one.template === template);
   const shares = own.map(([name, resource]): TemplateShare => {
-    const { used = 0, waiting = 0, since } = findTally(name) ?? {};
-    const total = findPlainTotal(snapshot, name);
-    const formula = total === undefined ? resource.formula : `${total}, of its own`;
-    return { ...resource, name, used, waiting, since, total: total ?? resource.total, formula };
+    const tally = findTally(name);
+    const { used = 0, waiting = 0, since } = tally ?? {};
+    return { ...resource, name, used, waiting, since, ...findResourceTotal(snapshot, name, tally) };
   });
   return shares.sort((a, b) => (a.host < b.host ? -1 : 1));
 }

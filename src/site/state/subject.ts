@@ -2,7 +2,9 @@ import type { DrainScope, QueueKind } from "../../core/protocol/keys.ts";
 
 /** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */
 export type Subject =
-  | { kind: "lock" | "resource" | "host" | "group" | "schedule"; name: string }
+  | { kind: "lock" | "host" | "group" | "schedule"; name: string }
+  /** `host`: it is a cell in the row of this host, which a drain is of. */
+  | { kind: "resource"; name: string; host?: string }
   /** A run; `queue` is the queue in which it was found. */
   | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
   | { kind: "drain"; scope: DrainScope; name: string }

@@ -29,8 +29,15 @@ const HEADERS = v.pipe(
   v.transform((headers) => lowerNames(headers)),
 );
 
+const HEADER_SECRET = v.pipe(
+  SECRET,
+  v.check(
+    ({ schedules }) => schedules === undefined,
+    "schedules are for secrets of commands: the type of the handler says which schedules send it",
+  ),
+);
 const SECRET_HEADERS = v.pipe(
-  v.record(v.string(), SECRET, quoteInput("is not an object of headers with paths")),
+  v.record(v.string(), HEADER_SECRET, quoteInput("is not an object of headers with paths")),
   refuseFault((headers) => findNameFault(Object.keys(headers))),
   v.transform((headers) => lowerNames(headers)),
 );

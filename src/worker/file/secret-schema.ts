@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { isText } from "../../schedule/json-fields.ts";
+import { quoteInput } from "../../core/base/schema.ts";
+import { isText, isTexts } from "../../schedule/json-fields.ts";
 import { createFields, createText } from "./schema-parts.ts";
 
 /** A name of a credential is that of a file in the folder of systemd. */
@@ -15,6 +16,10 @@ const OBJECT = v.pipe(
     credential: v.exactOptional(CREDENTIAL),
     /** Stands before the content. */
     prefix: v.exactOptional(v.string(), ""),
+    /** Names of the schedules whose commands may have it; with `*` at the end, of all that begin so. Default: all. */
+    schedules: v.exactOptional(
+      v.custom<readonly string[]>(isTexts, quoteInput("is not a list of names of schedules")),
+    ),
   }),
   v.check(
     ({ file, credential }) => (file === undefined) !== (credential === undefined),

@@ -10,8 +10,8 @@ import {
   COMMAND_TYPE,
   canHandle,
   createTypeMatcher,
-  getSecretType,
   getUserType,
+  listSecretTypes,
 } from "../../schedule/handler-types.ts";
 import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
 import type { SecretSpec } from "../file/secret-schema.ts";
@@ -72,7 +72,8 @@ function listOwnTypes({ user }: HandlerPorts, { commands, users = [user], secret
   for (const spec of Object.values(secrets)) readSecretFile(spec, "in secrets");
   if (!commands) return [];
   const own = users.includes(user) ? [COMMAND_TYPE] : [];
-  return [...own, ...users.map(getUserType), ...Object.keys(secrets).map(getSecretType)];
+  const given = Object.entries(secrets).flatMap(([name, { schedules }]) => listSecretTypes(name, schedules));
+  return [...own, ...users.map(getUserType), ...given];
 }
 
 /** Returns where the secrets of variables are. @param wanted  variables, with names of secrets that are there */

@@ -7,7 +7,7 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { createHostMacroView } from "../../../src/cli/views/hosts.ts";
+import { createMacrosView } from "../../../src/cli/views/macros.ts";
 import {
   buildEmptyQueueRow,
   buildQueueDetail,
@@ -139,19 +139,39 @@ describe("the total of a resource of a host", () => {
   });
 });
 
-it("hosts have a column for each name with host macros, in the configured order", () => {
-  const cpu = createResourceKey("FQDN_cpu", { total: "CPU", order: 1 });
-  const snapshot = createSnapshot([...SITE, cpu, createResourceKey("db", { total: "3" })]);
-  const view = createHostMacroView(snapshot);
-  const macros = view.columns.filter(({ id }) => id.startsWith("FQDN"));
-  expect(macros.map(({ id }) => id)).toEqual(["FQDN_cpu", "FQDN_mem"]);
-  const rows = view.buildRows(snapshot, buildViewContext(snapshot, NOW));
-  const cells = rows.map((row) => [row.fqdn, ...macros.map(({ formatCell }) => formatCell(row, NOW))]);
-  expect(cells).toEqual([
-    [WEB, "0/2", "4/23"],
-    [DB, "0/2", "0/4"],
-  ]);
-  expect(macros[1]?.getShare?.(rows[0] as never)).toMatchObject({ used: 4, total: 23 });
+describe("the view of macros", () => {
+  const listCells = (kvs: readonly KeyValue[]) => {
+    const snapshot = createSnapshot(kvs);
+    const view = createMacrosView(snapshot);
+    const rows = view.buildRows(snapshot, buildViewContext(snapshot, NOW));
+    const columns = view.columns.filter(({ id }) => !["cpu", "memory"].includes(id));
+    return [
+      columns.map(({ title }) => title),
+      ...rows.map((row) => columns.map(({ formatCell }) => formatCell(row, NOW))),
+    ];
+  };
+
+  it("has a column for each name with host macros in the configured order, then for other resources of hosts", () => {
+    const cpu = createResourceKey("FQDN_cpu", { total: "CPU", order: 1 });
+    const disk = createTicketKey(`resource ${DB}_disk held`, "c", 3, { host: DB, count: 1, total: 2 });
+    expect(listCells([...SITE, cpu, disk, createResourceKey("db", { total: "3" })])).toEqual([
+      ["HOST", "FQDN_cpu", "FQDN_mem", "disk", "MACROS", "NOTE"],
+      [WEB, "0/2", "4/23", "", "DISKS=3", ""],
+      [DB, "0/2", "0/4", "1/2", "", ""],
+    ]);
+  });
+
+  it("uses what a ticket states where the record of the host gives no total, as the rows of resources do", () => {
+    const cores = createResourceKey("FQDN_cpu", { total: "CORES" });
+    const held = createTicketKey(`resource ${WEB}_cpu held`, "a", 9, { host: WEB, count: 3, total: 4 });
+    const row = listCells([...HOSTS, cores, held])[1];
+    expect(row).toEqual([WEB, "! 3/4", "DISKS=3", expect.stringContaining('there is no macro "CORES"')]);
+    expect(row?.[3]).toMatch(/^two processes of this host have different macros: the last ticket states 4, /);
+    expect(buildDetail(`${WEB}_cpu`, [...HOSTS, cores, held]).heading).toContain("3 of 4 units held");
+    expect(buildRow("FQDN_cpu", [...HOSTS, cores, held])).toMatchObject({ used: 3, total: 4 });
+    const earlier = createTicketKey(`resource ${WEB}_mem held`, "a", 0, { host: WEB, count: 3, total: 4 });
+    expect(listCells([...HOSTS, MEM, earlier])[1]).toEqual([WEB, "3/23", "DISKS=3", ""]); // of an earlier configuration
+  });
 });
 
 it("values replace macros in a formula, and nothing else", () => {

@@ -29,6 +29,7 @@ describe("what cannot be kept", () => {
     ["docker run --detach IMAGE", "--detach"],
     ["docker run --cgroup-parent=/x IMAGE", "--cgroup-parent=/x"],
     ["podman run --cgroups disabled IMAGE", "--cgroups"],
+    ["docker run --restart always IMAGE", "--restart"],
     ["docker -H ssh://x run IMAGE", "-H"],
     ["podman --connection x run IMAGE", "--connection"],
   ])("%s", (line, option) => expect(findFault(line)).toMatch(new RegExp(`^${option}`)));

@@ -95,6 +95,19 @@ describe("a single member", () => {
     expect(await namespace.execute(["doctor", ...known, "--accept", "malformed"])).toExit(2);
   });
 
+  test("an etcd without users is a failure once a schedule has a command, unless that is intended", async () => {
+    const namespace = cluster.createNamespace();
+    await namespace.expectDone("schedule add job @daily --timezone UTC -- true");
+    const found = (await runDoctor(namespace)).found("authentication");
+    expect(found).toEqual([
+      expect.stringMatching(/^failure: etcd has no authentication: .*schedules\/job has a command$/),
+    ]);
+    expect(await namespace.execute("doctor")).toExit(2, { stdout: "run users.sh of signalbox setup etcd" });
+    const accepted = await namespace.execute("doctor --accept authentication");
+    expect(accepted.stdout).toMatch(/^known {3}authentication: /m);
+    expect(accepted.code).not.toBe(2);
+  });
+
   test("for people and for Nagios", async () => {
     const namespace = cluster.createNamespace();
     const plain = await namespace.execute("doctor");

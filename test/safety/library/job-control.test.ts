@@ -204,7 +204,7 @@ describe.concurrent("move", () => {
   });
 });
 
-test("operators see jobs with `ls jobs`, and cancel them", async ({ namespace }) => {
+test("operators see jobs with `ls jobs`, move and cancel them", async ({ namespace }) => {
   const one = await connectLibrary(namespace);
   await one.schedules.add("nightly", { cron: "@daily" });
   const job = await one.jobs.add("work", undefined, { key: "1", delay: "1h", ...KEPT });
@@ -216,5 +216,19 @@ test("operators see jobs with `ls jobs`, and cancel them", async ({ namespace })
     attempts: [{ reason: expect.stringMatching(/^canceled by .*@.*: wrong$/) }],
   });
   await namespace.expectDone("schedule cancel nightly");
+  await one.jobs.add("work", undefined, { key: "2", delay: "1h" });
+  await one.jobs.add("work", undefined, { key: "3", delay: "1h" });
+  await namespace.expectDone("schedule move work.2 work.3 --to +2h");
+  expect(await one.schedules.poll()).toBeUndefined();
+  await namespace.expectDone("schedule move work.3 --yes");
+  expect(await pollTask(one)).toMatchObject({ id: "work.3" });
+  expect(await namespace.execute("schedule move work.3")).toFail(
+    64,
+    'nothing of "work.3" waits for a start: it runs',
+  );
+  expect(await namespace.execute("schedule move nightly")).toFail(
+    64,
+    'nothing of "nightly" waits for a start',
+  );
   expect((await one.schedules.get("nightly")).nextTime).toBeInstanceOf(Date);
 });

@@ -53,6 +53,16 @@ describe.runIf(canCreateCgroups)("a container of a daemon", () => {
     },
   );
 
+  test("that has failed leaves no cgroup, unless it may start late", async ({ namespace }) => {
+    const [{ before, groups }, { env }] = [createCgroupHome(), await startDockerStandIn()];
+    const run = (script: string) =>
+      namespace.run("--lock x --container", ["docker", "run", "job", script], { before, env });
+    expect(await run("exit 124")).toExit(124);
+    expect(groups()).toEqual([]);
+    expect(await run("exit 125")).toExit(125);
+    expect(groups()).toHaveLength(1);
+  });
+
   test.for(["client", "guardians"])(
     "does not start late, when its run is over: killed are %s",
     async (killed, { namespace }) => {
@@ -113,7 +123,9 @@ describe.runIf(canCreateCgroups)("a container of a daemon", () => {
     const remote = { ...env, DOCKER_HOST: "ssh://other" };
     const run = (words: string[], variables = env) =>
       namespace.run("--lock x --container", words, { env: variables });
-    expect(await run(["docker", "run", "job", "true"], remote)).toFail(78, "names another machine");
+    const context = { ...env, DOCKER_HOST: "", DOCKER_CONTEXT: "other" };
+    for (const variables of [remote, context])
+      expect(await run(["docker", "run", "job", "true"], variables)).toFail(78, "on another machine");
     expect(await run(["docker", "--host", "ssh://other", "run", "job"])).toFail(
       64,
       "may name another machine",

@@ -1,6 +1,7 @@
 /** `--retries`: the claim is held between the attempts, and what ends a run ends it there too. */
 import { describe, expect } from "vitest";
 import { expireSession } from "../../../fixtures/cluster/expire-session.ts";
+import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -106,8 +107,8 @@ describe.concurrent("retries", () => {
     killProcess(run.pid, "SIGKILL");
     await run.ended;
     await waitUntil("no process is left", async () => listMarkedProcesses(run.mark).length === 0);
-    await expireSession(namespace, "job");
-    expect(await namespace.run("--lock job", "echo other")).toPrint("other\n");
+    if (!IS_WITH_AGENT) await expireSession(namespace, "job"); // an agent frees the lock
+    expect(await namespace.run("--wait --lock job", "echo other")).toPrint("other\n");
   });
 
   test("--timeout applies to each attempt", async ({ namespace }) => {

@@ -88,7 +88,7 @@ describe.concurrent("a command", () => {
       `trap 'printf saved > "$F"; exit 3' TERM; touch ${there}; sleep 60 & wait`,
       "true",
     );
-    await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10, timeout: 400 });
+    await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10, timeout: 2_000 });
     namespace.start("worker");
     const runs = await waitForOutcomes(namespace, "job", 2);
     expect(runs.map(({ result }) => result)).toEqual(["ok", "timeout"]);

@@ -43,6 +43,22 @@ test("a line starts at home with an empty input, or with its own, and its stream
   expect(existsSync(join(home, "pid"))).toBe(false);
 });
 
+test.concurrent("--strict refuses the file because of a line that would not mean the same, and takes it without this line", async ({
+  namespace,
+}) => {
+  const file = cluster.createPath('MAILTO=""\n0 1 * * * one\n0 2 * * * nohup two &\n');
+  const words = ["schedule", "import", "crontab", file, "--source", "test", "--format", "user", "--yes"];
+  const countSchedules = async () => (await namespace.executeJson("ls schedules")).rows.length;
+  expect(await namespace.execute([...words, "--strict"])).toFail(
+    78,
+    /:3: it leaves a process in the background/,
+  );
+  expect(await countSchedules()).toBe(0);
+  writeFileSync(file, 'MAILTO=""\n0 1 * * * one\n');
+  expect(await namespace.execute([...words, "--strict"])).toExit(0);
+  expect(await countSchedules()).toBe(1);
+});
+
 test.concurrent("a command that leaves a process behind is named where it is defined, and in its outcome", async ({
   namespace,
 }) => {

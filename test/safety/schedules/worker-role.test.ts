@@ -3,7 +3,12 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
-import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
+import {
+  putDueSchedule,
+  readOutcomes,
+  WORKER_JOINED,
+  waitForOutcomes,
+} from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
@@ -45,4 +50,37 @@ test("runs what is due, with leases, and remembers it", async () => {
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
   const namespace = await cluster.createUserNamespace("stranger", ["due/", "running/", "outcomes/"]);
   expect(await namespace.execute("worker --accept-role-bypass")).toExit(77, { stderr: "permission" });
+});
+
+test("a secret of some schedules is not for an author who may only write others", async () => {
+  const author = await cluster.createUserNamespace("author", ["schedules/dev.", "due/dev.", "audit/"]);
+  const namespace = await cluster.createUserNamespace("runner", COLLECTIONS);
+  const [shop, dev] = [cluster.createPath("hunter2\n"), cluster.createPath("open\n")];
+  const secrets = {
+    shop: { file: shop, schedules: ["shop.*", "dev"] },
+    dev: { file: dev, schedules: ["dev.*"] },
+  };
+  const file = cluster.createPath(JSON.stringify({ commands: true, secrets }));
+  const worker = namespace.start(["worker", "--accept-role-bypass", "--handlers", file]);
+  await worker.waitForOutput(WORKER_JOINED);
+  const add = (name: string, secret: string) =>
+    author.execute([...`schedule add ${name} @manual --secret S=${secret} -- sh -c`.split(" "), "echo ${#S}"]);
+  expect(await add("shop.a", "shop")).toExit(77);
+  const forged = ["dev.a", "dev.shop.a", "dev.*", "dev.%2E", "dev. shop.a"];
+  for (const name of forged) {
+    const secret = { command: ["printenv", "S"], secrets: { S: "shop" }, type: "shop.a" };
+    await putDueSchedule(author, name, secret);
+  }
+  expect(await add("dev.own", "dev")).toExit(0);
+  await author.expectDone("schedule trigger dev.own");
+  expect(await waitForOutcomes(namespace, "dev.own")).toMatchObject([{ result: "ok", tail: "4" }]);
+  for (const name of forged) expect(await readOutcomes(namespace, name), name).toEqual([]);
+  await putDueSchedule(cluster.createNamespace({ prefix: SECURED.prefix }), "shop.b", {
+    command: ["sh", "-c", "echo ${#S}"],
+    secrets: { S: "shop" },
+  });
+  expect(await waitForOutcomes(namespace, "shop.b")).toMatchObject([{ result: "ok", tail: "7" }]);
+  const shown = await author.expectDone("show schedule dev.a");
+  expect(shown).toMatch(/none is running that .*has its secrets/);
+  expect(await author.expectDone("ls workers")).toMatch(/\(secret shop for shop\.\*\) \(secret shop for dev\)/);
 });

@@ -187,6 +187,11 @@ test.each<[string, string | string | RegExp, string?]>([
   ["users: ann", 'users: "ann" is not a list of names'],
   ["users: [1000]", 'users[0]: "1000" is not the name of a user'],
   ["users: ['0']", 'users[0]: "0" is not the name of a user'],
+  ["secrets: { a: { file: b, schedules: c } }", 'secrets.a.schedules: "c" is not a list of names'],
+  [
+    "handlers: [{ type: a, http: { url: http://a, secretHeaders: { b: { file: c, schedules: [d] } } } }]",
+    "schedules are for secrets of commands",
+  ],
   ["secrets: { a/b: c }", 'secrets: "a/b" is not a name of letters, digits'],
   ["secrets: { a: { file: b, credential: c } }", "secrets.a: it needs exactly one of file and credential"],
   ["secrets: { a: { credential: ../b } }", "secrets.a.credential: it must be a name without a /"],

@@ -46,7 +46,8 @@ import type { ResetFlags } from "./reset.ts";
 
 export const resetTarget = createActionCommand<ResetFlags>(async (context) => {
   const [kind, name = ""] = context.args;
-  const { run, force } = context.flags;
+  const { run, force, waiting } = context.flags;
+  if (waiting && kind !== "run") throw new UsageError("--waiting has an effect only with run; leave it out");
   if (run !== undefined && (kind === "run" || !force))
     throw new UsageError(
       `--run deletes the ticket of one run with --force; to end a run: signalbox reset run ${quoteShellWord(run)}`,
@@ -280,8 +281,10 @@ function formatOwners(entries: readonly QueueEntry[]): string {
  * @throws as `readSnapshotAt`
  */
 async function describeChangesSince(plan: EvictionPlan): Promise<readonly string[]> {
-  const { context, snapshot } = plan;
-  const expected = context.flags["expect-revision"];
+  const { context, snapshot, entries } = plan;
+  const { waiting, "expect-revision": expected } = context.flags;
+  const held = waiting ? entries.find(isHolding) : undefined;
+  if (held !== undefined) return [`${formatTicketOwner(held)} no longer waits: it holds its claim`];
   if (expected === undefined) return [];
   const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, snapshot);
   const { atStake, others } = computeEvictionChanges(plan, before, snapshot);

@@ -8,6 +8,7 @@ const RESET_FLAGS = declareFlags({
   },
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
+  "--waiting": "with run: only if the run still waits; one that holds something by now is left alone (exit 75)",
   "--no-wait": "do not wait for the command to end",
   "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,
@@ -33,7 +34,7 @@ export const reset = declareRowCommand({
       " run, nothing is changed (exit 1).",
     "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
       " changed (exit 75), and the changes are printed. Other runs may come and go. With --yes alone nothing was shown, so `reset run` also" +
-      " ends a run that waited when you looked and has started its command since; with --expect-revision (`ls runs --json` prints it) it does not.",
+      " ends a run that waited when you looked and has started its command since; with --waiting, or with --expect-revision (`ls runs --json` prints it), it does not.",
   ],
   args: {
     KIND: { choices: ["lock", "resource", "run"], help: "lock, resource or run" },
@@ -49,6 +50,7 @@ export const reset = declareRowCommand({
     "signalbox reset lock invoices --dry-run": "only show it",
     "signalbox reset run web1.example.com:3121 --yes --reason 'stuck in a query'": "in a script",
     "signalbox reset run 7c3f --yes": "the run whose id begins with 7c3f, which holds or waits",
+    "signalbox reset run 7c3f --waiting --yes": "only if it has not started its command",
     "signalbox reset lock invoices --force --yes":
       "the runner's host is gone; do not wait until its session expires",
     "signalbox reset resource db --run 7c3f --force --yes": "the same of one run among several",

@@ -108,7 +108,7 @@ function buildDocument({ revision, findings, figures, summary }: CheckReport, le
   });
 }
 
-export function toFindingJson({ isAccepted, ...finding }: Finding): object {
+export function toFindingJson({ isAccepted, canBeIntended: _, ...finding }: Finding): object {
   return { ...finding, id: getFindingId(finding), ...(isAccepted && { accepted: true }) };
 }
 
@@ -183,7 +183,7 @@ export function reportErrorsToNagios<F extends CheckFlags>(execute: CommandExecu
   };
 }
 
-/** Marks warnings that the user accepts, and records which values of `--accept` matched no warning. */
+/** Marks what the user accepts, warnings and failures that can be intended, and records which values of `--accept` matched no warning. */
 export class AcceptedWarnings {
   readonly #words: readonly { text: string; id: string; check: string | undefined }[];
   readonly #used = new Set<string>();
@@ -198,7 +198,7 @@ export class AcceptedWarnings {
 
   mark(findings: readonly Finding[]): Finding[] {
     return findings.map((finding) => {
-      if (finding.level !== "warning") return finding;
+      if (finding.level !== "warning" && !finding.canBeIntended) return finding;
       const words = this.#words.filter(
         ({ id, check = finding.check }) => id === getFindingId(finding) && check === finding.check,
       );

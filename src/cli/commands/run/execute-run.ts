@@ -35,17 +35,11 @@ import {
   type RunRequest,
 } from "../../../core/run/request.ts";
 import { buildRunSpan, type RunResult, run } from "../../../core/run/run.ts";
-import {
-  CALL_VARIABLE,
-  EXTENDING_FLAGS,
-  FALLBACK_VARIABLE,
-  findLaunchedRun,
-  parseCallNote,
-} from "../../frame/call-note.ts";
+import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "../../frame/call-note.ts";
 import type { Call, CommandIo } from "../../frame/command.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
-import type { OpenedRun } from "./extended-run.ts";
+import { isExtendedRun, type OpenedRun } from "./extended-run.ts";
 import type { RunFlags } from "./run.ts";
 import { RunArchive } from "./run-archive.ts";
 
@@ -74,7 +68,7 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));
       if (early !== undefined) return early;
       const { call } = invocation;
-      if (EXTENDING_FLAGS.some((flag) => call.flags[flag] !== undefined)) {
+      if (isExtendedRun(call.flags)) {
         const { executeExtendedRun } = await import("./extended-run.impl.ts");
         const start = () => runTraced(ports, request, io);
         return await executeExtendedRun({ call, ports, request, io, start, ...opened });

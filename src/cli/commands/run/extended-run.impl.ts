@@ -7,9 +7,9 @@ import type { RunResult } from "../../../core/run/run.ts";
 import { computeBackoff } from "../../../schedule/backoff.ts";
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { computeJitter } from "../../../schedule/hash.ts";
+import { findLaunchedRun } from "../../frame/call-note.ts";
 import type { ExtendedRun } from "./extended-run.ts";
 import type { RunFlags } from "./run.ts";
-import { RunHooks } from "./run-hooks.ts";
 import { SpooledOutput } from "./spooled-output.ts";
 
 /** How long to wait for the end of the output, ms. The claim is free by then. */
@@ -26,8 +26,11 @@ export async function executeExtendedRun(extended: ExtendedRun): Promise<RunResu
   if (flags["quiet-success"] && flags.foreground)
     throw new UsageError("--quiet-success and --foreground exclude each other: the output goes to a file");
   if (flags.retries !== undefined) request.retryWaits = planRetryWaits(flags, ports);
-  const hooks = RunHooks.create(extended);
-  const output = flags["quiet-success"] ? SpooledOutput.open(io, connection.log) : undefined;
+  const { ping, "on-failure": failure, "on-success": success } = flags;
+  const hasHooks = (ping ?? failure ?? success) !== undefined;
+  const hooks = hasHooks ? (await import("./run-hooks.ts")).RunHooks.create(extended) : undefined;
+  const isLaunched = findLaunchedRun(io) !== undefined; // the launcher then holds the output back
+  const output = flags["quiet-success"] && !isLaunched ? SpooledOutput.open(io, connection.log) : undefined;
   if (output !== undefined) request.command.outputs = output.descriptors;
   try {
     const interrupted = flags.jitter === undefined ? undefined : await waitJitter(extended, flags.jitter);
@@ -44,13 +47,23 @@ export async function executeExtendedRun(extended: ExtendedRun): Promise<RunResu
   }
 }
 
-/** Waits before anything is claimed. @returns the result of the run if a signal ends it */
+/**
+ * Waits before anything is claimed, or for the rest of the time if another process has begun to wait.
+ * @returns the result of the run if a signal ends it
+ */
 async function waitJitter({ ports, request }: ExtendedRun, most: Millis): Promise<RunResult | undefined> {
-  const wait = computeJitter(buildJitterKey(request), most);
+  const { attempts, clock } = ports;
+  const { waitLimits } = request;
+  const whole = computeJitter(buildJitterKey(request), most);
+  if (attempts !== undefined && waitLimits.lock !== undefined) waitLimits.lock += whole; // it counts from the start of the call
+  if (attempts !== undefined && attempts.last > 0) return undefined;
+  const since = attempts?.since ?? clock.getWallTime();
+  const wait = Math.max(0, whole - Math.max(0, clock.getWallTime() - since));
   const signals = new SignalRouter(ports, request.logReopens ? ["SIGUSR2"] : []);
-  ports.log.info("waiting", { why: `--jitter: ${formatDuration(wait)}` });
+  ports.log.info("waiting", { why: `--jitter: ${formatDuration(whole)}` });
   try {
-    await ports.clock.sleep(wait, signals.signal);
+    await ports.onWait?.();
+    await clock.sleep(wait, signals.signal);
     return undefined;
   } catch (error) {
     return { kind: "interrupted", code: (error as RunInterruptedError).exitCode };

@@ -11,6 +11,13 @@ export interface OpenedRun {
   capture: RunCapture | undefined;
 }
 
+const EXTENDING_FLAGS = ["retries", "jitter", "quiet-success", "ping", "on-failure", "on-success"] as const;
+
+/** Whether the run has options that most runs do not have. Their work is loaded only for them. */
+export function isExtendedRun(flags: RunFlags): boolean {
+  return EXTENDING_FLAGS.some((flag) => flags[flag] !== undefined);
+}
+
 /** A run with options that most runs do not have. */
 export interface ExtendedRun extends OpenedRun {
   call: Call<RunFlags>;

@@ -36,16 +36,15 @@ export class RunHooks {
   #startedAt: WallTime | undefined;
   #starting: Promise<void> = Promise.resolve();
 
-  /** @returns undefined if the run has no hook. @throws UsageError */
-  static create(run: ExtendedRun): RunHooks | undefined {
+  /** @throws UsageError */
+  static create(run: ExtendedRun): RunHooks {
     const { ping, "on-success": success, "on-failure": failure } = run.call.flags;
     const pings = ping === undefined ? [] : [`ping+${ping}`];
-    const hooks = {
+    return new RunHooks(run, {
       start: pings,
       success: [...pings, ...(success === undefined ? [] : [parseHook(success, "--on-success")])],
       failure: [...pings, ...(failure === undefined ? [] : [parseHook(failure, "--on-failure")])],
-    };
-    return hooks.success.length + hooks.failure.length === 0 ? undefined : new RunHooks(run, hooks);
+    });
   }
 
   constructor(run: ExtendedRun, hooks: Readonly<Record<RunEvent, readonly Hook[]>>) {

@@ -8,7 +8,7 @@ import { type HostFacts, readHostFacts } from "../../../core/fleet/host.ts";
 import { isAnswered, prepareSocketDirectory } from "../../../core/process/agent-socket/listening-socket.ts";
 import { chooseSocketPlace } from "../../../core/process/agent-socket/socket-places.ts";
 import { locateNative } from "../../../core/process/native/locate.ts";
-import { EXTENDING_FLAGS, findForeignPath } from "../../frame/call-note.ts";
+import { findForeignPath, findUnservedFlag } from "../../frame/call-note.ts";
 import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../frame/command.ts";
 import type { CommandConnection } from "../../frame/connect.ts";
 import type { RunFlags } from "./run.ts";
@@ -44,10 +44,8 @@ export async function startAgent(
  * is ended with its unit.
  */
 function findObstacle(call: Call<RunFlags>, env: CommandIo["env"], facts: HostFacts): string | undefined {
-  const unserved = (["capture", "foreground", ...EXTENDING_FLAGS] as const).find(
-    (flag) => call.flags[flag] !== undefined,
-  );
-  if (unserved !== undefined) return `no agent serves --${unserved}`;
+  const unserved = findUnservedFlag(call.flags);
+  if (unserved !== undefined) return `no agent serves --${unserved.flag}`;
   const path = findForeignPath(call, env, true);
   if (path !== undefined) return `${path} is a path in the current directory`;
   if (env.SIGNALBOX_RUN !== undefined) return "this run is a part of another run, and ends with it";

@@ -21,6 +21,7 @@ import {
   buildDeleteMutation,
   buildHostDeleteMutation,
   buildModifyMutation,
+  buildMoveMutation,
   buildPauseMutation,
   buildResumeMutation,
   buildTriggerMutation,
@@ -48,6 +49,7 @@ import type {
   ScheduleBuryFlags,
   ScheduleDeleteFlags,
   ScheduleEditFlags,
+  ScheduleMoveFlags,
   SchedulePauseFlags,
   ScheduleTriggerFlags,
 } from "./change.ts";
@@ -383,6 +385,10 @@ export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
 export const cancelSchedules = createKeysCommand("Cancel", (ids, context) =>
   prepareCancellation(context, ids, { by: formatOperator(context.operator), why: context.flags.reason }),
 );
+export const moveSchedules = createKeysCommand<ScheduleMoveFlags>("Move", (ids, { flags, clock }) => {
+  const now = clock.getWallTime();
+  return buildMoveMutation(ids, flags.to?.("UTC", now).at ?? now);
+});
 export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
   "Delete dead letters of",
   (ids, context) => buildBuryMutation(ids, readDeadTimes(context)),

@@ -18,6 +18,8 @@ const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
+const UTC_TIMES = "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.";
+
 const SCHEDULE_ADD_FLAGS = declareFlags({
   ...TIME_FLAGS,
   ...START_FLAGS,
@@ -173,7 +175,7 @@ const schedulePause = declareRowCommand({
   about: [
     "Running commands continue, and `schedule trigger` still works. Occurrences during the pause are skipped: they are not made up" +
       " for after `schedule resume` or --until. What is due once (`schedule at`, jobs) runs then.",
-    "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
+    UTC_TIMES,
   ],
   args: { "KEY...": KEYS },
   flags: SCHEDULE_PAUSE_FLAGS,
@@ -295,6 +297,31 @@ const scheduleCancel = declareCommand({
   load: async () => (await import("./change.impl.ts")).cancelSchedules,
 });
 
+const SCHEDULE_MOVE_FLAGS = declareFlags({
+  "--to TIME": { parse: parseTime, help: "the time (default: now)" },
+  ...ACTION_FLAGS,
+});
+
+export type ScheduleMoveFlags = FlagsOf<typeof SCHEDULE_MOVE_FLAGS>;
+
+const scheduleMove = declareCommand({
+  id: "schedule move",
+  topic: "Schedule",
+  brief: "start what waits at another time: jobs, and retries",
+  about: [
+    "Moves what is due once (`schedule at`, jobs) and waits for its time, and what waits for a retry. What runs is not touched (exit 64)." +
+      " The times of a cron text stay; to run a schedule now in addition: `signalbox schedule trigger`.",
+    UTC_TIMES,
+  ],
+  args: { "KEY...": KEYS },
+  flags: SCHEDULE_MOVE_FLAGS,
+  examples: {
+    "signalbox schedule move resize.a": "run a job, or its retry, now",
+    "signalbox schedule move resize.a --to +2h": "in two hours",
+  },
+  load: async () => (await import("./change.impl.ts")).moveSchedules,
+});
+
 const SCHEDULE_BURY_FLAGS = declareFlags({
   "--dead TIME": {
     isRepeatable: true,
@@ -327,5 +354,6 @@ export const SCHEDULE_CHANGES = [
   scheduleTrigger,
   scheduleBackfill,
   scheduleCancel,
+  scheduleMove,
   scheduleBury,
 ] as const;

@@ -44,6 +44,7 @@ import {
   NO_ACTIVITY,
 } from "../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../views/index.ts";
+import { macrosView } from "../../views/macros.ts";
 import {
   buildEmptyQueueRow,
   buildQueueDetail,
@@ -253,13 +254,15 @@ async function readQueueSnapshot(context: CommandContext, kind: QueueKind, name:
   const { keys } = context;
   const audits = buildRecentAuditRange(context);
   const history = kind === "lock" ? [toSingleKeyRange(keys.history(name))] : [];
-  const snapshot = await readSnapshotRanges(context, CONTEXT_COLLECTIONS, [
+  const around = kind === "lock" ? CONTEXT_COLLECTIONS : macrosView.collections;
+  const small = around.filter((collection) => collection !== "resources");
+  const snapshot = await readSnapshotRanges(context, small, [
     keys.getQueueRange(kind, name),
     ...history,
     audits,
   ]);
   if (kind === "lock" || !isTemplate(snapshot, name)) return snapshot;
-  return await readSnapshotRanges(context, [...CONTEXT_COLLECTIONS, "resources"], [audits]);
+  return await readSnapshotRanges(context, around, [audits]);
 }
 
 /**

@@ -39,6 +39,8 @@ export class LaunchedCall {
   isGuarded: boolean;
   /** Whether the command has ended. Its claim may not be free yet, and the launcher may not know. */
   hasExited = false;
+  /** The launcher holds the output of the command back, and prints it if the exit code is not 0. */
+  isQuiet = false;
   /** Number of the connection. */
   readonly #id: number;
   readonly #outbox: Outbox<SocketOrder>;
@@ -91,13 +93,16 @@ export class LaunchedCall {
    * Gives the launcher a text to send back when it resumes the call. Resolves when the text is written: the launcher must
    * have it before etcd has the claim.
    * @param patienceMs  time for which the launcher tries to resume the call before its command is started
+   * @param isRetried   the command has ended, and will be started again
    * @throws RangeError when the text is longer than 4 KiB or contains a NUL
    */
-  async sendNote(text: string, patienceMs: Millis): Promise<void> {
+  async sendNote(text: string, patienceMs: Millis, isRetried = false): Promise<void> {
     const block = Buffer.from(text);
     if (block.length > NOTE_MAX || block.includes(0))
       throw new RangeError(`a note of at most ${NOTE_MAX} bytes without a NUL; got ${block.length} bytes`);
-    this.#send("send", encodeFrame(AGENT_REQUEST.note, BigInt(Math.ceil(patienceMs)), 0n, block));
+    if (isRetried) this.hasExited = false;
+    const frame = encodeFrame(AGENT_REQUEST.note, BigInt(Math.ceil(patienceMs)), isRetried ? 1n : 0n, block);
+    this.#send("send", frame);
     await this.#flush();
   }
 
@@ -131,7 +136,7 @@ export class LaunchedCall {
   guard(): void {
     if (this.isGuarded) return;
     this.isGuarded = true;
-    this.#send("send", encodeFrame(AGENT_REQUEST.guard));
+    this.#send("send", encodeFrame(AGENT_REQUEST.guard, this.isQuiet ? 1n : 0n));
   }
 
   /** Sends requests to the inner guardian. For LaunchedGuardian. */

@@ -1,5 +1,6 @@
 import { lstatSync, statfsSync } from "node:fs";
 import { addMs, type BootTime, type Clock, LONG_AGO } from "../../base/clock.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { CommandHost } from "../guarded-command/command.ts";
 import { GUARDIAN_NAME, type Guardian, type GuardianExit } from "../guarded-command/guardian-process.ts";
 import {
@@ -226,27 +227,34 @@ function isOwnDirectory(path: string, uid: number): boolean {
 /**
  * Creates a command host that runs the command of a call under the guardians of its launcher. They are ordered when the
  * command is first given deadlines, so a call that waits has no guardians. For a call that is `running`, `prepare`
- * returns its command, which is already started.
+ * first returns its command, which is already started.
  * @param ports.readBootTime  Callers with another clock are declined, so the guardians
  * use the same one
  * @param runId  the value of SIGNALBOX_RUN in the environment of a command that is already started
- * @throws SignalboxError from `prepare`: 126 when an argument is invalid
+ * @throws SignalboxError from `prepare`: 126 when an argument is invalid, 125 when the guardians of an earlier command have
+ * not ended for the launcher
  */
 export function createLaunchedCommandHost(
   call: LaunchedCall,
   ports: { clock: Clock; readBootTime(): BootTime },
   runId?: string,
 ): CommandHost {
+  let isRunning = call.request.state === "running";
   return {
-    prepare: async (spec) =>
-      new LaunchedCommand(call, {
+    prepare: async (spec) => {
+      if (call.isGuarded && !isRunning)
+        throw new SignalboxError(EXIT.lost, "its launcher has not reported the end of the last attempt");
+      const command = new LaunchedCommand(call, {
         ...ports,
         spec,
         runId,
-        isRunning: call.request.state === "running",
+        isRunning,
         environment: encodeRemovals(spec.removed ?? []),
         createGuardian: (onFrame) => new LaunchedGuardian(call, ports.clock, onFrame),
-      }),
+      });
+      isRunning = false;
+      return command;
+    },
   };
 }
 

@@ -46,11 +46,14 @@ export const AGENT_REQUEST = {
   accepted: 160,
   /** Block = reason, UTF-8. */
   declined: 161,
-  /** Block = a text to send back when the call is resumed; a = time for which to try that, ms. */
+  /**
+   * Block = a text to send back when the call is resumed; a = time for which to try that, ms; b = 1: the guardians have ended,
+   * and another attempt follows.
+   */
   note: 162,
   /** a = 1 or 2; block = bytes for the launcher's standard output or error. */
   write: 163,
-  /** Start the guardians. */
+  /** Start the guardians. a = 1: hold back the output of the command. */
   guard: 164,
   /** a = exit code of the launcher. */
   end: 165,

@@ -118,6 +118,8 @@ const ANSWERS_WITHIN = 500;
 const ASK_EVERY = 2_000;
 /** Time in which a process of a container must appear, ms. */
 const CONTAINER_START_MS = 10_000;
+/** Interval between two looks for one, ms: it may end before its client does. */
+const CONTAINER_CHECK_INTERVAL_MS = 1_000;
 /** Time that a command has to end whose container is elsewhere, ms. Its deadlines may be earlier. */
 const ELSEWHERE_TIMEOUT_MS = 10_000;
 
@@ -287,8 +289,8 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   }
 
   async start(env: Record<string, string>) {
-    const isContainer = this.#spec.container?.rule === undefined ? 0n : 1n;
-    const order = encodeFrame(GUARDIAN_REQUEST.start, isContainer, 0n, encodeEnvironmentBlock(env));
+    const block = encodeEnvironmentBlock(env);
+    const order = encodeFrame(GUARDIAN_REQUEST.start, BigInt(this.#lateStartCode), 0n, block);
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
     this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
@@ -376,8 +378,10 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   async #checkContainer({ rule, onMissing }: ContainerRun, client: number): Promise<void> {
     const over = new AbortController();
     void this.exited.then(() => over.abort(NO_LONGER_NEEDED));
-    await this.#clock.sleep(CONTAINER_START_MS, over.signal).catch(() => {});
-    if (over.signal.aborted || this.#cgroup.hasContainer(client)) return;
+    for (let ms = 0; ms < CONTAINER_START_MS; ms += CONTAINER_CHECK_INTERVAL_MS) {
+      await this.#clock.sleep(CONTAINER_CHECK_INTERVAL_MS, over.signal).catch(() => {});
+      if (over.signal.aborted || this.#cgroup.hasContainer(client)) return;
+    }
     const text = describeMissingContainer(CONTAINER_START_MS, rule);
     onMissing(text);
     if (rule !== "end") return;
@@ -447,6 +451,11 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     this.#gone.resolve();
   }
 
+  get #lateStartCode(): number {
+    const { rule, lateStartCode } = this.#spec.container ?? {};
+    return rule === undefined ? 0 : (lateStartCode ?? 0);
+  }
+
   /** Explains the end of a guardian that was not ready, or had not reported a running command. */
   #explainLoss(code: number | undefined, failure: SignalboxError | undefined): SignalboxError {
     const lost = failure ?? this.#unfitness ?? createGuardianError(this.#spec.file, code, this.#launched);
@@ -459,7 +468,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
    * work.
    */
   async #killLeftovers(): Promise<void> {
-    if (this.#spec.container?.rule !== undefined) this.#cgroup.seal();
+    if (this.#lateStartCode !== 0) this.#cgroup.seal();
     const mark = {
       session: this.guardian.pid,
       runId: this.#runId,

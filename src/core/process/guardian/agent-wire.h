@@ -32,9 +32,10 @@ enum { CALL_IS_NEW = 0, CALL_WAITS = 1, CALL_IS_GUARDED = 2 };
 enum {
   ACCEPTED = 160, /* a = AGENT_WIRE_VERSION */
   DECLINED = 161, /* block = reason, UTF-8 */
-  NOTE = 162,     /* block = text for CALL_NOTE; a = ms for which a waiting launcher tries to connect again */
+  NOTE = 162,     /* block = text for CALL_NOTE; a = ms for which a waiting launcher tries to connect again; b = 1: the
+                     guardians have ended, and the command will be started again */
   WRITE = 163,    /* a = 1 or 2, the launcher's standard output or error; block = bytes */
-  GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian */
+  GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian. a = 1: hold back the command's output */
   END = 165,      /* a = exit code */
 };
 

@@ -20,6 +20,7 @@ static struct {
   pid_t first; /* the first process, 0 before START */
   int alive;   /* the first process is not reaped: its pid is still valid */
   int failed;  /* the exec failed */
+  int64_t late_code; /* see START */
 } command = {.outcome = -1};
 
 int command_was_started(void) { return command.first != 0; }
@@ -34,7 +35,7 @@ static int find_refusal(int is_lost) {
   return is_lost || deadline_has_passed() ? TOO_LATE : 0;
 }
 
-void command_start(int is_lost, const unsigned char *block, uint32_t length) {
+void command_start(int is_lost, const struct frame *f, const unsigned char *block) {
   int reason = find_refusal(is_lost);
   if (reason) {
     send_event(connection_socket(), REFUSED, reason, 0);
@@ -42,7 +43,7 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length) {
   }
   errno = environment_fault();
   char **words = errno ? NULL : words_list();
-  pid_t pid = words ? launch(words, (const char *)block, length, &command.outcome) : -1;
+  pid_t pid = words ? launch(words, (const char *)block, f->length, &command.outcome) : -1;
   if (pid < 0) {
     send_news(FAILED, errno, 0);
     command.outcome = -1;
@@ -52,6 +53,7 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length) {
   words_free(words);
   command.first = pid;
   command.alive = 1;
+  command.late_code = f->a;
   deadline_start();
   drop_stdio();
   inherited_close();
@@ -92,6 +94,8 @@ static void send_exit(int status, int leftovers, int is_alone) {
   send_news(EXITED, status, (leftovers ? LEFTOVERS : 0) | ending);
 }
 
+static int may_start_late(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) >= command.late_code; }
+
 int command_reap(int is_alone) {
   int status, ended = 0, first_status = 0;
   pid_t pid;
@@ -102,7 +106,7 @@ int command_reap(int is_alone) {
     first_status = status;
   }
   int alone = pid < 0 && errno == ECHILD;
-  if (ended && (first_status || is_terminating())) cgroup_seal(); /* the client may have died before its container began */
+  if (ended && (may_start_late(first_status) || is_terminating())) cgroup_seal();
   int others = alone && (command.first || is_terminating()) && tree_has_others();
   if (ended) send_exit(first_status, !alone || others, is_alone);
   if (others) deadline_schedule_check();

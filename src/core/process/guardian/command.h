@@ -3,11 +3,13 @@
 
 #include <stdint.h>
 
+#include "wire.h"
+
 /*
- * Starts the command with the guardian's environment and `block`, which takes precedence, and sends the result.
+ * Starts the command with the guardian's environment and the block of a START, which takes precedence, and sends the result.
  * is_lost: the runner is gone.
  */
-void command_start(int is_lost, const unsigned char *block, uint32_t length);
+void command_start(int is_lost, const struct frame *f, const unsigned char *block);
 
 /* Forwards a signal. Returns whether the command got it. */
 int command_signal(int64_t sig);

@@ -106,7 +106,7 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
     case START:
       if (f->a) cgroup_expect_container();
       progress_report(deadline_kill_at()); /* first, so that no command exists of which the outer guardian does not know */
-      command_start(guardian.orphaned || connection_is_closed(), block, f->length);
+      command_start(guardian.orphaned || connection_is_closed(), f, block);
       report_progress(); /* a short command may have ended before the next wait */
       break;
     case SIGNAL:

@@ -28,7 +28,8 @@ struct frame {
 /* runner to guardian */
 enum {
   ARM = 1,       /* a = SIGTERM at, b = SIGKILL at; replaces earlier ones, never undoes a termination */
-  START = 2,     /* block = additions to the environment, each "NAME=value" and a NUL; a = 1: a daemon starts its container */
+  START = 2,     /* block = additions to the environment, each "NAME=value" and a NUL; a = the least exit code after which
+                    a daemon may still start its container, 0: no daemon starts one */
   SIGNAL = 3,    /* a = number of the signal to forward */
   TERMINATE = 4, /* a = SIGKILL at; SIGTERM is sent now */
   RELEASE = 5,   /* leave remaining processes of the command running, and exit; also the answer to GONE */

@@ -8,17 +8,28 @@
 #include "../guardian/agent-wire.h"
 #include "../guardian/deadline.h"
 #include "../guardian/frames.h"
+#include "../guardian/note.h"
 #include "fallback.h"
+#include "held-output.h"
 #include "messages.h"
 #include "signals.h"
 
 #define SECOND 1000000000LL
 #define END_WITHIN (60 * SECOND) /* an agent that is frozen for longer must not block its callers */
 
-static int fault;
+static int fault, is_retried;
+
+void leave(int code) {
+  if (code != 0) held_output_print();
+  _exit(code);
+}
 
 static int handle_frame(const struct frame *f, const unsigned char *block) {
-  if (f->kind == END) _exit((int)f->a);
+  if (f->kind == END) leave((int)f->a);
+  if (f->kind == NOTE && f->b == 1 && note_keep(block, f->length, f->a)) {
+    is_retried = 1;
+    return 0; /* what follows is for wait_for_guard */
+  }
   if (f->kind == WRITE && (f->a == 1 || f->a == 2)) write_all((int)f->a, block, f->length);
   fault = f->kind > ENVIRONMENT && f->kind < ACCEPTED; /* a request for the guardians may have come too late */
   return !fault;
@@ -34,11 +45,12 @@ static void pass_signals(int sock) {
 static int read_answers(int sock) {
   enum received state = read_frames(sock);
   handle_frames(handle_frame);
-  return state == OPEN && !fault;
+  return state == OPEN && !fault && !is_retried;
 }
 
 void end_call(int sock, int status, int exit_code) {
   const int64_t end_by = now() + END_WITHIN;
+  is_retried = 0;
   send_event(sock, GUARDIANS_ENDED, status, 0);
   for (int is_open = 1; is_open && now() < end_by;) {
     struct pollfd on[] = {{.fd = sock, .events = POLLIN}, {.fd = signals_descriptor(), .events = POLLIN}};
@@ -46,8 +58,9 @@ void end_call(int sock, int status, int exit_code) {
     if (on[1].revents) pass_signals(sock);
     if (on[0].revents) is_open = read_answers(sock);
   }
+  if (is_retried) return;
   print_message((const char *const[]){
       exit_code < 0 ? "the agent has ended, and the command was killed" : "the agent has ended while the command ran",
       "; the lock is freed when its session expires", NULL});
-  _exit(exit_code < 0 ? EXIT_LOST : exit_code);
+  leave(exit_code < 0 ? EXIT_LOST : exit_code);
 }

@@ -10,6 +10,7 @@
 #include "../guardian/seen-processes.h"
 #include "agent-socket.h"
 #include "call.h"
+#include "held-output.h"
 #include "signals.h"
 
 static int connect_again(void) {
@@ -31,6 +32,7 @@ static _Noreturn void become_guardian(int sock, struct arguments arguments, cons
       .control = ends[1], .connect = connect_again, .encode_call = encode_resumed_call};
   setsid();
   overwrite_arguments(arguments);
+  held_output_use();
   close(ends[0]);
   close(signals_descriptor());
   signals_restore();

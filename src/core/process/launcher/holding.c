@@ -12,6 +12,7 @@
 #include "../guardian/frames.h"
 #include "../guardian/proc.h"
 #include "ending.h"
+#include "fallback.h"
 #include "guardian-events.h"
 #include "guardian-fork.h"
 #include "messages.h"
@@ -101,9 +102,10 @@ static void wait_for_guardians(void) {
 static _Noreturn void fail_to_fork(int sock) {
   print_message((const char *const[]){"cannot start the guardian: ", strerror(errno), NULL});
   end_call(sock, EXIT_SETUP << 8, -1);
+  leave(EXIT_LOST);
 }
 
-void hold_command(int sock, struct arguments arguments) {
+struct hold_end hold_command(int sock, struct arguments arguments) {
   orphans_prepare();
   signals_receive_of_terminal(1);
   guardian_events_reset();
@@ -113,7 +115,8 @@ void hold_command(int sock, struct arguments arguments) {
   const pid_t outer = held.outer;
   wait_for_guardians();
   signals_receive_of_terminal(0);
-  if (WIFEXITED(held.status) && WEXITSTATUS(held.status) == EXIT_UNSTARTED) return;
+  if (WIFEXITED(held.status) && WEXITSTATUS(held.status) == EXIT_UNSTARTED) return (struct hold_end){.sock = held.sock};
   if (!WIFEXITED(held.status)) orphans_kill(outer, guardian_cgroup());
   end_call(held.sock, held.status, guardian_exit_code());
+  return (struct hold_end){.is_retried = 1, .sock = held.sock, .exit_code = guardian_exit_code()};
 }

@@ -50,6 +50,10 @@ int main(int argc, char **argv) {
   agent_socket_set(options.socket);
   const char *failed = prepare(&options);
   if (failed) fall_back(&options, failed, EXIT_NO_AGENT);
-  for (call_agent(&options);; call_agent_again(&options))
-    hold_command(wait_for_guard(&options), find_arguments(argc, argv));
+  call_agent(&options);
+  for (;;) {
+    const struct hold_end end = hold_command(wait_for_guard(&options), find_arguments(argc, argv));
+    if (end.is_retried) await_retry(&options, end.sock, end.exit_code);
+    else call_agent_again(&options);
+  }
 }

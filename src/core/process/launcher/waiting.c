@@ -14,7 +14,9 @@
 #include "../guardian/note.h"
 #include "agent-socket.h"
 #include "call.h"
+#include "ending.h"
 #include "fallback.h"
+#include "held-output.h"
 #include "messages.h"
 #include "signals.h"
 
@@ -32,6 +34,8 @@ static struct {
   int is_granted;
   int fault;  /* the agent has sent an invalid frame */
   int signal; /* the last signal that was reported to the agent */
+  int has_run; /* the command has ended, and is to be started again */
+  int exit_code; /* of that command */
   char declined[256];
 } call = {.sock = -1};
 
@@ -46,10 +50,16 @@ static int ms_until(int64_t instant) {
   return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
+/* Ends the call after a signal. If the command has failed before, that is its result. */
+static _Noreturn void end_by_signal(int sig) { leave(call.has_run ? call.exit_code : 128 + sig); }
+
 /* If the caller has sent a signal, this call must end, so nothing else is tried. */
 static _Noreturn void give_up(const struct options *options, const char *reason) {
-  if (call.signal) _exit(128 + call.signal);
-  fall_back(options, reason, EXIT_NO_AGENT);
+  if (call.signal) end_by_signal(call.signal);
+  if (!call.has_run) fall_back(options, reason, EXIT_NO_AGENT);
+  print_message((const char *const[]){"the command has failed and is not retried: ", reason,
+                                      "; the lock is freed when its session expires", NULL});
+  leave(call.exit_code);
 }
 
 /* Sends the whole call. Returns 0 if the connection has ended, or the agent does not read. */
@@ -81,12 +91,12 @@ static void pause_for(int64_t ms) {
   int sig;
   if (poll(&on, 1, (int)ms) <= 0) return;
   while ((sig = signals_next()) != 0)
-    if (sig != SIGCHLD) _exit(128 + sig);
+    if (sig != SIGCHLD) end_by_signal(sig);
 }
 
 void call_agent_again(const struct options *options) {
   struct connect_failure failure;
-  if (call.signal) _exit(128 + call.signal);
+  if (call.signal) end_by_signal(call.signal);
   forget_connection();
   if (!note_text()) give_up(options, "the agent has ended the connection");
   if (call.answer_by == NEVER) call.answer_by = now() + note_retry_ms() * MS; /* once for each agent that had accepted */
@@ -116,9 +126,10 @@ static int handle_accepted_frame(const struct frame *f, const unsigned char *blo
       return 1;
     case GUARD:
       call.is_granted = 1;
+      if (f->a == 1) held_output_open();
       return 0;
     case END:
-      _exit((int)f->a);
+      leave((int)f->a);
     default:
       call.fault = f->kind < LATER_KINDS;
       return !call.fault;
@@ -139,14 +150,15 @@ static int handle_frame(const struct frame *f, const unsigned char *block) {
   return 0;
 }
 
-static void read_answers(const struct options *options) {
-  enum received state = read_frames(call.sock);
+static void handle_answers(const struct options *options, enum received state) {
   handle_frames(handle_frame);
   if (call.is_granted) return;
   if (call.declined[0]) give_up(options, call.declined);
   if (call.fault || state == INVALID) give_up(options, "the agent is of another version");
   if (state == ENDED) call_agent_again(options);
 }
+
+static void read_answers(const struct options *options) { handle_answers(options, read_frames(call.sock)); }
 
 void call_agent(const struct options *options) {
   struct connect_failure failure;
@@ -172,6 +184,14 @@ static void pass_signals(void) {
     call.signal = sig;
     send_event(call.sock, SIGNALLED, sig, 0);
   }
+}
+
+void await_retry(const struct options *options, int sock, int exit_code) {
+  call.sock = sock;
+  call.is_granted = 0;
+  call.has_run = 1;
+  call.exit_code = exit_code < 0 ? EXIT_LOST : exit_code;
+  handle_answers(options, OPEN); /* they may have been read with the note */
 }
 
 int wait_for_guard(const struct options *options) {

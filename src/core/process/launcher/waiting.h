@@ -10,6 +10,12 @@ void call_agent(const struct options *options);
 void call_agent_again(const struct options *options);
 
 /*
+ * Waits for the agent to start a command again that has ended. Without an agent, the call then ends with the exit code of that
+ * command: the claim is the agent's, so nothing else can start it. exit_code: -1 when it was terminated.
+ */
+void await_retry(const struct options *options, int sock, int exit_code);
+
+/*
  * Waits until the agent lets the command run. Returns the connection. Does not return when the agent ends the call or
  * cannot serve it.
  */

@@ -158,7 +158,7 @@ class LiveTable<R> {
   update(liveRows: LiveRows<R>): boolean {
     const { flags, io } = this.#context;
     const { rows: height, columns } = io.terminal.getSize();
-    const wanted = detectOutputStyle(io, { ...flags, bars: flags.macros });
+    const wanted = detectOutputStyle(io, { ...flags, bars: this.#view.id === "macros" });
     const style: OutputStyle = { ...wanted, width: columns - 1, isClipped: true };
     const status = this.#renderStatus(liveRows, style);
     return this.#screen.paint([

@@ -23,8 +23,8 @@ import { type CommandContext, createMessagePrinter } from "../../../frame/store-
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
 import { findStart, isFilterMatch } from "../../../views/filter.ts";
 import { archiveView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
-import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
+import { createMacrosView } from "../../../views/macros.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import { parseSortOrder } from "../../../views/sort.ts";
 import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";
@@ -44,8 +44,6 @@ import {
 export const execute: CommandExecutor<LsFlags> = async (call, io) => {
   const { args, flags } = call;
   const id = (args[0] ?? "overview") as ViewId;
-  if (flags.macros && id !== "hosts")
-    throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
   const isColumnsHelp = flags.columns?.[0] === "help";
   if (!isColumnsHelp && flags.archive !== undefined) return await listArchive(call, io, id);
   if (!isColumnsHelp) return await createListCommand(VIEWS[id])(call, io);
@@ -56,11 +54,10 @@ export const execute: CommandExecutor<LsFlags> = async (call, io) => {
 function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
   return createReadCommand<LsFlags>(async (context) => {
     const { flags } = context;
-    const view = flags.macros
-      ? (createHostMacroView(
-          await readSnapshotRanges(context, ["resourceConfigs", "hosts"]),
-        ) as AnyView<object>)
-      : plain;
+    const view =
+      plain.id === "macros"
+        ? (createMacrosView(await readSnapshotRanges(context, plain.collections)) as AnyView<object>)
+        : plain;
     const options = parseListOptions(context, view, context.clock.getWallTime());
     checkOutputFlags(flags);
     if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
@@ -153,7 +150,7 @@ async function printTable<R>(
   reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const style = detectOutputStyle(io, { ...flags, bars: flags.macros });
+  const style = detectOutputStyle(io, { ...flags, bars: view.id === "macros" });
   const others = new Set<string>();
   let hasOthers = false;
   const rows = await collectRows(reading, view, options, (row) => {

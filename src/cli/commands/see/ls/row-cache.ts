@@ -26,7 +26,7 @@ const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
   outcomeHistories: ["outcomes"],
 } as const;
 /** The parts that the rows of one queue depend on, besides the queue. */
-const SHARED_PARTS = ["resources", "groups", "drains"] as const;
+const SHARED_PARTS = ["resources", "groups", "drains", "hosts"] as const;
 
 /**
  * Computes the rows of a view for successive snapshots. Unchanged parts cost almost nothing: if nothing changed, it

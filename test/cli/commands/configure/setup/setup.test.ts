@@ -3,16 +3,13 @@ import { expect, test } from "vitest";
 import {
   buildUsersScript,
   computeClusterId,
-} from "../../../../../src/cli/commands/configure/setup-etcd.impl.ts";
+} from "../../../../../src/cli/commands/configure/setup-etcd-scripts.ts";
 
 const PAGE = readFileSync(new URL("../../../../../docs/etcd.md", import.meta.url), "utf8");
 
-/** The commands for roles, with one space between words. The script adds a role unless it is there. */
+/** The commands for roles, with one space between words. The script repeats what etcd did not answer in time. */
 function listRoleCommands(text: string): string[] {
-  const commands = text.replace(
-    /^etcdctl role get (\S+) > \/dev\/null 2>&1 \|\| (?=etcdctl role add \1$)/gm,
-    "",
-  );
+  const commands = text.replace(/^(call|grant) "role \S+" (?=etcdctl role )/gm, "");
   return [...commands.matchAll(/^etcdctl role .*$/gm)].map(([line]) => line.replace(/ +/g, " "));
 }
 
