@@ -10,8 +10,8 @@ import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
 import { isFilterMatch, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
-import { createHostMacroView } from "../cli/views/hosts.ts";
 import { VIEWS } from "../cli/views/index.ts";
+import { createMacrosView } from "../cli/views/macros.ts";
 import { parseSortOrder, SortedRows } from "../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../cli/views/view.ts";
 import type { WallTime } from "../core/base/clock.ts";
@@ -66,7 +66,6 @@ export class SiteLists {
   readonly #caches = new Map<string, RowCache<object>>();
   readonly #known = new Map<string, KnownList>();
   #byKey: { view: View; all: boolean; snapshot: Snapshot; rows: readonly object[] } | undefined;
-  #macros: { resources: Snapshot["resources"]; hosts: Snapshot["hosts"]; view: View } | undefined;
 
   constructor(keys: Keys, basePath: string) {
     this.#keys = keys;
@@ -76,9 +75,9 @@ export class SiteLists {
   /** Builds the page of a list. @throws UsageError for a wrong query */
   async buildPage(asked: ListQuery, state: SiteState, wall: WallTime): Promise<Page> {
     const { id, query } = asked;
-    const view = this.#findView(id, state.snapshot);
+    const view = id === "macros" ? (createMacrosView(state.snapshot) as View) : VIEWS[id];
     const options = parseQuery(view, query, wall);
-    const { rows: all, viewContext } = this.#findCache(view, options.all).computeRows(
+    const { rows: all, viewContext } = this.#findCache(VIEWS[id], options.all).computeRows(
       getSnapshot(view, state),
       wall,
     );
@@ -114,7 +113,7 @@ export class SiteLists {
     state: SiteState,
     wall: WallTime,
   ): Promise<AsyncIterable<string>> {
-    const view = this.#findView(id, state.snapshot);
+    const view = VIEWS[id];
     const { filter, all, order, limit } = parseQuery(view, query, wall);
     const { revision } = state.snapshot;
     const rows =
@@ -136,17 +135,8 @@ export class SiteLists {
     return rows;
   }
 
-  #findView(id: ListId, { resources, hosts }: Snapshot): View {
-    if (id !== "macros") return VIEWS[id];
-    if (this.#macros?.resources !== resources || this.#macros.hosts !== hosts) {
-      this.#macros = { resources, hosts, view: createHostMacroView({ resources, hosts }) as View };
-      this.#caches.delete("macros false");
-    }
-    return this.#macros.view;
-  }
-
   #findCache(view: View, all: boolean): RowCache<object> {
-    const key = `${view === this.#macros?.view ? "macros" : view.id} ${all}`;
+    const key = `${view.id} ${all}`;
     const cache = this.#caches.get(key) ?? new RowCache(view, createCacheOptions(all));
     this.#caches.set(key, cache);
     return cache;
@@ -232,7 +222,7 @@ function putFailuresFirst(view: View, rows: readonly object[]): readonly object[
 }
 
 /** Words for a view in its heading. */
-const HEADINGS: Partial<Record<string, string>> = { queues: "Waits", macros: "Macros" };
+const HEADINGS: Partial<Record<string, string>> = { queues: "Waits" };
 
 function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: string): Page {
   const { view, options, viewContext, rows } = list;
@@ -345,7 +335,8 @@ function buildRow(
     const tone = column.getTone?.(row, wall) ?? "plain";
     const share = column.getShare?.(row);
     const text = column.formatBriefCell?.(row) ?? column.formatCell(row, wall);
-    return { text, tone, share, column };
+    const path = findSubjectPath(column.getCellSubject?.(row), basePath);
+    return { text, tone, share, column, path };
   });
   return { id, html: renderTableRow(id, cells, subject, basePath) };
 }
@@ -355,6 +346,8 @@ export interface ShownCell {
   text: string;
   tone: Tone;
   share?: Share | undefined;
+  /** Where it leads, if not to what the row is about. */
+  path?: string | undefined;
   column: Pick<TableColumn<never>, "priority" | "align" | "below" | "isMarked">;
 }
 
@@ -377,7 +370,7 @@ export function renderTableRow(
     0,
     cells.findIndex(({ text }) => text !== "" && text === name),
   );
-  return html`<tr${id !== undefined && html` id="${id}"`}>${cells.map((cell, at) => renderCell(cell, at === 0, at === linked ? path : undefined))}</tr>
+  return html`<tr${id !== undefined && html` id="${id}"`}>${cells.map((cell, at) => renderCell(cell, at === 0, at === linked ? path : cell.path))}</tr>
 `;
 }
 

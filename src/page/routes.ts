@@ -1,9 +1,9 @@
 import { LISTINGS } from "../cli/commands/see/ls/ls.ts";
 import { type ActionableSubject, toActionable } from "../site/state/subject.ts";
 
-/** The lists that have a page: macros are the hosts with a column for each resource. */
-export const LISTS = ["macros", ...LISTINGS.filter((id) => id !== "overview")] as const;
-export type ListId = (typeof LISTS)[number];
+/** The lists that have a page. */
+export const LISTS = LISTINGS.filter((id) => id !== "overview");
+export type ListId = Exclude<(typeof LISTINGS)[number], "overview">;
 
 const KINDS = ["lock", "resource", "host", "group", "run", "schedule"] as const;
 const CHECKED_KINDS = ["lock", "schedule"] as const;

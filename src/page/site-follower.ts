@@ -1,8 +1,9 @@
 import { HealthFollower } from "../cli/commands/see/live-output.ts";
 import { type CommandContext, InterruptedError } from "../cli/frame/store-command.ts";
 import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
-import { EXIT, type SignalboxError } from "../core/base/errors.ts";
+import { EXIT } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
+import { isUnavailable } from "../core/etcd/retry.ts";
 import { delegateStore, type Store, StoreError } from "../core/etcd/store.ts";
 import type { KeyValue } from "../core/protocol/txn.ts";
 import type { EtcdHealth } from "../site/observe/etcd-health.ts";
@@ -60,7 +61,7 @@ export class SiteFollower {
         }
       } catch (error) {
         if (error instanceof InterruptedError) return EXIT.ok;
-        if ((error as SignalboxError).exitCode !== EXIT.unreachable) throw error;
+        if (!isUnavailable(error)) throw error;
         log.warn("cannot reach etcd", { error: clean((error as Error).message) });
       }
       this.#awaySince ??= clock.getWallTime();
