@@ -253,7 +253,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "outcome-archive.ts",
         "file/schema-parts.ts",
       ],
-      "metrics over HTTP, which agent and exporter serve too": [
+      "requests over HTTP, which agent and page answer too": [
         "metrics/listen-address.ts",
         "metrics/metrics-server.ts",
       ],
@@ -352,6 +352,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "commands/schedule/perfectsched.ts",
         "commands/schedule/sheets.ts",
         "commands/schedule/worker.impl.ts",
+      ],
+      "listings, details and checks, which the page answers with": [
+        "commands/check/check-recent.impl.ts",
+        "commands/check/check-recent.ts",
+        "commands/see/ls/ls-options.ts",
+        "commands/see/ls/ls.impl.ts",
+        "commands/see/ls/ls.ts",
+        "commands/see/show-json.ts",
+        "commands/see/show.impl.ts",
+        "views/metrics.ts",
       ],
       "texts of commands that the console shows as panes": [
         "commands/see/console.ts",

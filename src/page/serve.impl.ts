@@ -8,7 +8,6 @@ import { VERSION } from "../core/base/version.ts";
 import { thisMachine } from "../core/config/machine.ts";
 import { createNotifier } from "../core/process/notifier.ts";
 import {
-  EXPORTER_LISTEN,
   formatListenAddress,
   parseListenAddress,
 } from "../worker/metrics/listen-address.ts";
@@ -23,7 +22,7 @@ import { answerBadge, answerCheck, buildObjectPage, formatObjectJson, readObject
 import { buildOverviewPage, formatOverviewJson } from "./overview.ts";
 import { Body, createTextReply, type Reply, sendReply, TYPES } from "./reply.ts";
 import { parseTarget, type Route, type Target } from "./routes.ts";
-import type { ServeFlags } from "./serve.ts";
+import { DEFAULT_ADDRESS, type ServeFlags } from "./serve.ts";
 import { createLivenessStore, SiteFollower, type SiteState } from "./site-follower.ts";
 
 /** Connections: each viewer has one or two, and a proxy has those of all its viewers. */
@@ -32,7 +31,7 @@ const CLIENTS = { total: 1_000, perAddress: 600 };
 export const execute = createStoreCommand<ServeFlags>(
   async (context) => {
     const { flags, io, log } = context;
-    const address = parseListenAddress(flags.listen ?? EXPORTER_LISTEN);
+    const address = parseListenAddress(flags.listen ?? DEFAULT_ADDRESS);
     const access = createAccess(flags, {
       address,
       names: [context.facts.fqdn, context.facts.host, thisMachine.hostname()],

@@ -5,10 +5,12 @@ import {
   type FlagsOf,
   LOGGING_SETTINGS,
 } from "../cli/frame/command.ts";
-import { EXPORTER_LISTEN } from "../worker/metrics/listen-address.ts";
+
+/** The examples use 9464 for workers. */
+export const DEFAULT_ADDRESS = "127.0.0.1:9465";
 
 const SERVE_FLAGS = declareFlags({
-  "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})`,
+  "--listen [HOST]:PORT": `where to listen (default: ${DEFAULT_ADDRESS})`,
   "--token-file FILE":
     "ask for the token in this file: as the password of any user in a browser, or as a bearer token",
   "--trusted-header NAME":

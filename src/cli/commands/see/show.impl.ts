@@ -55,7 +55,7 @@ import {
   QUEUE_VIEW,
 } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
-import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
+import { buildScheduleDetail, isAboutSchedule } from "../../views/schedules.ts";
 import { findUnknownNameNote } from "../drain-target.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
@@ -340,13 +340,12 @@ async function showSchedule(context: CommandContext, id: string): Promise<Detail
     const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
     return throwUnknownName("schedule", id, all.schedules.keys());
   }
-  const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
   const outcomes = snapshot.outcomes.get(id) ?? NO_OUTCOMES;
   return {
     revision: snapshot.revision,
     detail,
     document: {
-      row: row && schedulesView.json.toJson(row),
+      row: findRowJson(snapshot, "schedules", id, buildViewContext(snapshot, wall)),
       history: outcomes.runs,
       dead: outcomes.dead,
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
