@@ -327,6 +327,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/history.ts",
         "views/hosts.ts",
         "views/index.ts",
+        "views/macros.ts",
         "views/overview-drawing.ts",
         "views/overview.ts",
         "views/problems.ts",

@@ -168,7 +168,7 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     metafile: true,
   });
   for (const file of Object.keys(metafile.inputs)) bundled.add(file);
-  const text = outputFiles?.[0]?.text ?? "";
+  const text = escapeOthers(outputFiles?.[0]?.text ?? "");
   if (form === "function") replace(product, wrapInFunction(product, text));
   else if (form === "script") replace(product, text.replace(/^#!.*/, SCRIPT_START), 0o755);
   else replace(product, text);
@@ -192,8 +192,16 @@ async function buildModule(name: string, entry?: string): Promise<void> {
   });
   for (const file of Object.keys(metafile.inputs)) bundled.add(file);
   mkdirSync(resolvePath("dist/modules"), { recursive: true });
-  replace(`dist/modules/${name}.cjs`, outputFiles?.[0]?.text ?? "");
+  replace(`dist/modules/${name}.cjs`, escapeOthers(outputFiles?.[0]?.text ?? ""));
   report(`dist/modules/${name}.cjs`);
+}
+
+/**
+ * Escapes the characters that are not ASCII, which esbuild leaves in regular expressions and comments: V8 keeps the text of a bundle, with two
+ * bytes for each character if a single one needs them.
+ */
+function escapeOthers(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Wraps a bundle in a function. Its first line names the file with the compiled code of exactly this text. */

@@ -3,8 +3,10 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,12 +15,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type { Script } from "node:vm";
 
 const WRITABLE_BY_OTHERS = 0o022;
 /** V8 discards the code of functions that have not been called for a while, ms. */
 const CODE_LASTS_MS = 60_000;
+/** Code of bundles, also what a process that was killed has begun to write, and Node's folders, one for each of its versions. */
+const CODE_NAME = /^((run|front)-[0-9a-f]{16}-v[\d.]+-\w+\.code(\.\d+)?|v[\d.]+-\w+-[0-9a-f]+-\d+)$/;
+/** More are of versions that are gone: several installations may be in use. */
+const MOST_KEPT_CODES = 8;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +32,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function cacheCompiledCode(env: Environment): void {
   const folder = findCacheFolder(env);
   // Returns failures instead of throwing; the code is then compiled as usual.
-  if (folder !== undefined) enableCompileCache(folder);
+  if (folder === undefined) return;
+  enableCompileCache(folder);
+  process.once("exit", () => removeOldCode(folder));
 }
 
 /**
@@ -55,6 +63,7 @@ export class BundleCode {
       if (status !== 0 || !isWhole || performance.now() >= CODE_LASTS_MS) return;
       try {
         replaceFile(path, script.createCachedData());
+        removeOldCode(dirname(path));
       } catch {
         // the next run tries again
       }
@@ -73,6 +82,18 @@ function readOwnFile(path: string): Buffer | undefined {
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Removes all code but the newest. A process that uses some has read it; one that writes some makes it again later. */
+function removeOldCode(folder: string): void {
+  try {
+    const paths = readdirSync(folder).flatMap((name) => (CODE_NAME.test(name) ? join(folder, name) : []));
+    const codes = paths.map((path) => ({ path, writtenAt: lstatSync(path).mtimeMs }));
+    codes.sort((a, b) => b.writtenAt - a.writtenAt);
+    for (const { path } of codes.slice(MOST_KEPT_CODES)) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // another process removes them at the same time, or the next one does
   }
 }
 

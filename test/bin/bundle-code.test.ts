@@ -4,14 +4,18 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   cpSync,
+  lutimesSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -86,6 +90,27 @@ it("is kept for this user alone, whole, and used by the next run", async () => {
   const shipped = readdirSync(dirname(BUNDLE)).find((name) => name === listKept()[0]) ?? "none";
   const ratio = statSync(kept()).size / statSync(join(dirname(BUNDLE), shipped)).size;
   expect(ratio).toBeGreaterThan(0.9);
+  expect(await run()).toEqual(USED);
+});
+
+it("replaces what other versions have left: files, what was half written, and links, but not what these name", async () => {
+  const code = join(home, "code");
+  mkdirSync(folder(), { recursive: true, mode: 0o700 });
+  const old = Array.from({ length: 12 }, (_, n) => `run-${String(n).padStart(16, "0")}-v22.14.${n}-x64.code`);
+  for (const [age, name] of [...old, `${old[0]}.4711`].entries()) {
+    writeFileSync(join(folder(), name), "x");
+    utimesSync(join(folder(), name), 1_000 - age, 1_000 - age);
+  }
+  renameSync(join(folder(), old[11] as string), code);
+  symlinkSync(code, join(folder(), old[11] as string));
+  lutimesSync(join(folder(), old[11] as string), 1, 1);
+  mkdirSync(join(folder(), "mine-v22.code"));
+  const reader = openSync(join(folder(), old[10] as string), "r");
+  expect(await run()).toEqual(FRESH);
+  const left = ["mine-v22.code", ...old.slice(0, 7), expect.stringContaining(process.version)];
+  expect(listKept()).toEqual(left);
+  expect(readFileSync(code, "utf8") + readFileSync(reader, "utf8")).toBe("xx");
+  closeSync(reader);
   expect(await run()).toEqual(USED);
 });
 

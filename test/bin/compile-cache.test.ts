@@ -1,6 +1,6 @@
 /** The code that V8 compiles for the console is kept in the user's folder for caches, if nobody else can write there. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
@@ -40,6 +40,18 @@ it("keeps code for this user alone, and uses it", () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(findCode(home)).toEqual([expect.stringContaining(`${folder}/${process.version}-`)]);
   loadConsole({ HOME: home });
+});
+
+it("removes the code of versions of Node that are gone", () => {
+  const folder = join(home, ".cache/signalbox");
+  for (let n = 0; n < 12; n += 1) {
+    const name = join(folder, `v22.14.${n}-x64-0123abcd-0`);
+    mkdirSync(join(name, "more"), { recursive: true, mode: 0o700 });
+    utimesSync(name, n, n);
+  }
+  loadConsole({ HOME: home });
+  expect(readdirSync(folder)).toHaveLength(8);
+  expect(findCode(home)).toEqual([expect.stringContaining(process.version)]);
 });
 
 it("keeps code where XDG_CACHE_HOME says, unless that path is relative", () => {

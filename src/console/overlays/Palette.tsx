@@ -1,9 +1,10 @@
+import { single } from "fuzzysort";
 import { useMemo, useState } from "react";
 import { COMMANDS, isRowCommandId } from "../../cli/commands/registry.ts";
 import { type Command, isRowCommand } from "../../cli/frame/command.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
-import { clean } from "../../core/base/text.ts";
+import { clean, pluralize } from "../../core/base/text.ts";
 import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";
@@ -20,6 +21,7 @@ import { createRow, padCells, type RowCell, type RowModel, truncateCells } from 
 import { openCommand, openDialog, openRowAction } from "./Dialog.tsx";
 import { Doctor } from "./Doctor.tsx";
 import { findBoundaryFrom, isEditKey } from "./field.ts";
+import { createStateFormatter, type NameKind } from "./name-state.ts";
 import { moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { travelTo } from "./Prompt.tsx";
 
@@ -31,14 +33,18 @@ const LIST_KEYS: Readonly<Record<string, string>> = {
   "shift+tab": "up",
 };
 
-/** The palette: finds commands, actions, views and names by a few letters. */
+/** The palette: finds commands, actions, views and names by a few letters, and does what a line says: `drain web1`. */
 export function Palette() {
   const { app, width, room, close } = useOverlay(90);
   const [all] = useState(() => listEntries(app));
+  const [describe] = useState(() => createEntryDescriber(app));
   const field = useField();
   const [cursor, setCursor] = useState(0);
   const { recent } = app.state;
-  const { entries, words } = useMemo(() => searchPalette(all, field.text, recent), [all, field.text, recent]);
+  const { entries, ...query } = useMemo(
+    () => searchPalette(all, field.text, recent),
+    [all, field.text, recent],
+  );
   const height = clamp(room.height - 3, 1, 18);
   const top = Math.max(0, cursor - height + 1);
   const choose = (entry: PaletteEntry | undefined) => {
@@ -63,7 +69,12 @@ export function Palette() {
       title="palette"
       rows={[
         { cells: field.buildCells(width) },
-        ...buildEntryRows({ entries: shown, words }, cursor - top, width),
+        ...buildEntryRows(
+          { entries: shown.map(describe), ...query },
+          cursor - top,
+          width,
+          app.theme.signs.isAscii,
+        ),
         ...notes.map((text) => createRow(text, "quiet")),
       ]}
       hints={[
@@ -146,11 +157,13 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   context: "switch change cluster context",
 };
 
-/** The result of a search, and the words to highlight in it. */
+/** The result of a search, and what to highlight in it. */
 interface SearchResult {
   /** All entries that match, best first. */
   readonly entries: readonly PaletteEntry[];
-  /** The words of the query, in lower case. */
+  /** The query in lower case, without the sign of its scope. */
+  readonly text: string;
+  /** Its words. */
   readonly words: readonly string[];
 }
 
@@ -161,8 +174,9 @@ interface SearchResult {
 const SCOPES: Readonly<Record<string, string>> = { ">": "id", "@": "key" };
 
 /**
- * Finds the entries that match all words of a query, in any order. Sorts them by: whether they can be chosen, rank,
- * recent use, whether they are views, and whether they have a key. `>` finds only commands and actions, `@` only names.
+ * Finds the entries that match all words of a query, in any order, or its letters in their order. Sorts them by: whether they
+ * can be chosen, rank, recent use, whether they are views, whether they have a key, and how well the letters match. What a line
+ * says (`why backup-db`) follows those whose title it begins. `>` finds only commands and actions, `@` only names.
  * @param recent  ids of recently used entries, newest first
  */
 export function searchPalette(
@@ -174,22 +188,32 @@ export function searchPalette(
   const words = text.split(/\s+/).filter((word) => word !== "");
   const scope = SCOPES[sign];
   const found = entries.flatMap((entry) => {
-    const rank = scope === undefined || scope in entry.choice ? rankEntry(entry, text, words) : undefined;
-    if (rank === undefined) return [];
+    const match = scope === undefined || scope in entry.choice ? rankEntry(entry, text, words) : undefined;
+    if (match === undefined) return [];
     const used = recent.indexOf(entry.id);
     const use = entry.kind === "view" ? 0 : entry.keys.length > 0 ? 1 : 2;
-    const criteria = [entry.disabled ? 1 : 0, rank, used < 0 ? recent.length : used, text === "" ? 0 : use];
-    return { entry, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
+    const misfit = Math.round(10 * (1 - match.score));
+    const criteria = [
+      entry.disabled ? 1 : 0,
+      match.rank,
+      used < 0 ? recent.length : used,
+      ...(text === "" ? [0, 0] : [use, misfit]),
+    ];
+    return { entry, rank: match.rank, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
   });
   found.sort((one, other) => one.order - other.order);
   const onNames = scope === undefined ? listActionsOnNames(entries, words) : [];
-  return { entries: [...listTravels(query), ...found.map(({ entry }) => entry), ...onNames], words };
+  const isTitle = ({ entry, rank }: (typeof found)[number]) =>
+    entry.disabled === undefined && rank <= RANKS.beginning;
+  const others = found.filter((one) => !isTitle(one));
+  const sorted = [...found.filter(isTitle), ...onNames.map((entry) => ({ entry })), ...others];
+  return { entries: [...listTravels(query), ...sorted.map(({ entry }) => entry)], text, words };
 }
 
 /** Maximum number of entries that do something with a name. */
 const MOST_ON_NAMES = 50;
 
-/** Lists the actions that the first words name, each on the names that the last word finds: `why backup`. The whole name comes first. */
+/** Lists the actions that the first words name, each on the names that the last word finds: `why backup`. The best name comes first. */
 function listActionsOnNames(entries: readonly PaletteEntry[], words: readonly string[]): PaletteEntry[] {
   const [name = "", ...others] = words.toReversed();
   if (others.length === 0) return [];
@@ -198,12 +222,17 @@ function listActionsOnNames(entries: readonly PaletteEntry[], words: readonly st
       isOnSelection(choice) && others.every((word) => findWord(label.toLowerCase(), word) >= 0),
   );
   if (actions.length === 0) return [];
-  const named = entries.filter(({ label, choice }) => "key" in choice && label.toLowerCase().includes(name));
-  const isWhole = ({ label }: PaletteEntry) => label.toLowerCase() === name;
-  named.sort((one, other) => Number(isWhole(other)) - Number(isWhole(one)));
+  const verb = others.toReversed().join(" ");
+  const isVerb = ({ label }: PaletteEntry) => label.toLowerCase() === verb;
+  actions.sort((one, other) => Number(isVerb(other)) - Number(isVerb(one)));
+  const named = entries.flatMap((entry) => {
+    const match = "key" in entry.choice ? rankEntry({ ...entry, detail: "" }, name, [name]) : undefined;
+    return match === undefined || match.rank > RANKS.letters ? [] : [{ entry, rank: match.rank }];
+  });
+  named.sort((one, other) => one.rank - other.rank);
   return named
     .slice(0, MOST_ON_NAMES)
-    .flatMap((target) => actions.flatMap((action) => createEntryOnName(action, target) ?? []));
+    .flatMap(({ entry }) => actions.flatMap((action) => createEntryOnName(action, entry) ?? []));
 }
 
 /** Whether a choice applies to the selected rows. */
@@ -214,35 +243,66 @@ function isOnSelection(choice: PaletteChoice): boolean {
 
 function createEntryOnName(
   action: PaletteEntry,
-  { id, label, detail, choice }: PaletteEntry,
+  { id, kind, label, detail, choice, name }: PaletteEntry,
 ): PaletteEntry | undefined {
   if (!("id" in action.choice) || choice.kind !== "go" || choice.key === undefined) return undefined;
+  const { rows = "any" } = action;
+  if (rows !== "any" && !rows.some((one) => one === kind)) return undefined;
   return {
     ...action,
     id: `${action.id} ${id}`,
     label: `${action.label} ${label}`,
     detail,
+    ...(name && { name }),
     disabled: action.disabled === NO_SELECTION ? undefined : action.disabled,
     choice: { kind: "on-row", id: action.choice.id, tab: choice.tab, key: choice.key },
   };
 }
 
 /**
- * Returns how well an entry matches: lower is better, undefined means not at all. 0: the title is the query. 1: the
- * title begins with the query. 2: each word begins a word of the title. 3: each word is in the title. 4: or begins a
- * synonym. 5: or begins a word of the description, which for a name is its kind.
+ * How well entries match: lower is better. `title`: the title is the query. `beginning`: the title begins with the query.
+ * `words`: each word begins a word of the title. `letters`: the title has the letters of each word, most of them together or where
+ * words begin. `synonym`: or the words begin a synonym. `description`: or a word of the description, which for a name is its
+ * kind. `scattered`: the title has the letters somewhere.
  */
-function rankEntry(entry: PaletteEntry, text: string, words: readonly string[]): number | undefined {
+const RANKS = {
+  title: 0,
+  beginning: 1,
+  words: 2,
+  letters: 3,
+  synonym: 4,
+  description: 5,
+  scattered: 6,
+} as const;
+
+/** Scores of fuzzysort, from 0 to 1: letters that begin words, and letters that are close together. */
+const [WORD_SCORE, LETTER_SCORE] = [0.85, 0.6];
+
+interface PaletteMatch {
+  rank: number;
+  /** From 0 to 1, by the letters. */
+  score: number;
+}
+
+/** Returns how well an entry matches; undefined means not at all. */
+function rankEntry(entry: PaletteEntry, text: string, words: readonly string[]): PaletteMatch | undefined {
   const title = entry.label.toLowerCase();
-  if (title === text) return 0;
-  if (title.startsWith(text)) return 1;
-  if (words.every((word) => findWord(title, word) >= 0)) return 2;
-  const others = words.filter((word) => !title.includes(word));
-  if (others.length === 0) return 3;
-  const synonyms = SYNONYMS[entry.id] ?? SYNONYMS[entry.kind] ?? "";
-  if (others.every((word) => findWord(synonyms, word) >= 0)) return 4;
-  const known = `${synonyms} ${entry.detail.toLowerCase()}${"key" in entry.choice ? "s" : ""}`;
-  return others.every((word) => findWord(known, word) >= 0) ? 5 : undefined;
+  const { score = 0 } = single(text, entry.label) ?? {};
+  const findRank = () => {
+    if (title === text) return RANKS.title;
+    if (title.startsWith(text)) return RANKS.beginning;
+    if (score >= WORD_SCORE) return RANKS.words;
+    if (score >= LETTER_SCORE) return RANKS.letters;
+    const others = words.filter((word) => !title.includes(word));
+    if (others.length === 0) return RANKS.letters;
+    const synonyms = SYNONYMS[entry.id] ?? SYNONYMS[entry.kind] ?? "";
+    if (others.every((word) => findWord(synonyms, word) >= 0)) return RANKS.synonym;
+    const known = `${synonyms} ${entry.detail.toLowerCase()}${"key" in entry.choice ? "s" : ""}`;
+    if (others.every((word) => findWord(known, word) >= 0)) return RANKS.description;
+    return score > 0 ? RANKS.scattered : undefined;
+  };
+  const rank = findRank();
+  return rank === undefined ? undefined : { rank, score };
 }
 
 /** Finds a word of a text that begins with a word of the query. @returns its index, or -1 */
@@ -268,13 +328,21 @@ export function addRecentEntry(recent: readonly string[], id: string): readonly 
   return [id, ...recent.filter((one) => one !== id)].slice(0, MAX_RECENT_ENTRIES);
 }
 
-/** Splits a text into parts that match words of a query and parts that do not, between graphemes. */
-export function splitByWords(text: string, words: readonly string[]): { text: string; isMatch: boolean }[] {
+/**
+ * Splits a text into parts that match words of a query and parts that do not, between graphemes.
+ * @param letters  positions of single letters that match too
+ */
+export function splitByWords(
+  text: string,
+  words: readonly string[],
+  letters: readonly number[] = [],
+): { text: string; isMatch: boolean }[] {
   const lower = text.toLowerCase();
   const ranges = words
-    .map((word) => ({ word, at: Math.max(findWord(lower, word), lower.indexOf(word)) }))
+    .map((word) => ({ length: word.length, at: Math.max(findWord(lower, word), lower.indexOf(word)) }))
     .filter(({ at }) => at >= 0)
-    .map(({ word, at }) => [findBoundaryFrom(text, at), findBoundaryFrom(text, at + word.length)] as const);
+    .concat(letters.map((at) => ({ length: 1, at })))
+    .map(({ length, at }) => [findBoundaryFrom(text, at), findBoundaryFrom(text, at + length)] as const);
   const edges = [...new Set([0, ...ranges.flat(), text.length])].sort((a, b) => a - b);
   return edges.slice(1).map((to, index) => {
     const from = edges[index] ?? 0;
@@ -283,25 +351,32 @@ export function splitByWords(text: string, words: readonly string[]): { text: st
 }
 
 /**
- * Builds the rows of entries: label, then the detail or the reason why it cannot be chosen, and keys at the right edge.
+ * Builds the rows of entries: the icon of the kind, the label, then the detail or the reason why it cannot be chosen, and keys at
+ * the right edge.
  * @param selected  index of the entry under the cursor
  * @param width     columns of every row
  */
 export function buildEntryRows(
-  { entries, words }: SearchResult,
+  { entries, text, words }: SearchResult,
   selected: number,
   width: number,
+  isAscii = false,
 ): RowModel[] {
   const widest = Math.max(1, ...entries.map(({ label }) => computeDisplayWidth(label)));
   const room = Math.min(widest, Math.floor(width / 2)); // details need room too
-  return entries.map(({ label, detail, disabled, keys }, at) => {
+  return entries.map(({ kind, label, detail, disabled, keys }, at) => {
     const key = keys.length === 0 ? "" : `  ${keys.slice(0, 2).join(" ")}`;
-    const left = Math.max(0, width - room - computeDisplayWidth(key));
+    const left = Math.max(0, width - ICON_COLUMNS - room - computeDisplayWidth(key));
     const others = words.filter((word) => !label.toLowerCase().includes(word));
+    const letters = others.length === 0 ? [] : single(text, label)?.indexes;
     const reason = disabled === undefined ? undefined : `(${disabled})`;
     const cells = [
-      ...highlightWords(reason ? "disabled" : "plain", label, words, room),
-      ...highlightWords(reason ? "disabled" : "quiet", `  ${reason ?? detail}`, others, left),
+      {
+        text: `${ICONS[kind][isAscii ? 1 : 0]} `,
+        role: reason ? ("disabled" as const) : ("border" as const),
+      },
+      ...highlightWords(reason ? "disabled" : "plain", label, words, room, letters),
+      ...highlightWords(reason ? "disabled" : "quiet", `  ${reason ?? detail}`, letters ? [] : others, left),
       { text: key, role: "key" as const },
     ];
     return { cells: truncateCells(cells, width), selection: at === selected ? "focused" : undefined };
@@ -314,13 +389,49 @@ function highlightWords(
   text: string,
   words: readonly string[],
   width: number,
+  letters?: readonly number[],
 ): readonly RowCell[] {
-  const parts = splitByWords(cleanToWidth(text, width), words);
+  const shown = cleanToWidth(text, width);
+  const parts = splitByWords(
+    shown,
+    words,
+    letters?.filter((at) => at < shown.length),
+  );
   const cells = parts.map(
     ({ text: own, isMatch }): RowCell =>
       isMatch ? { text: own, role: "match", ground: role } : { text: own, role },
   );
   return padCells(cells, width);
+}
+
+/** Icons of the kinds of entries, each one column wide, and the same in ASCII. */
+const ICONS: Readonly<Record<PaletteEntry["kind"], readonly [icon: string, ascii: string]>> = {
+  view: ["▤", "v"],
+  command: ["›", ">"],
+  action: ["›", ">"],
+  context: ["◎", "@"],
+  group: ["▦", "G"],
+  host: ["▣", "H"],
+  schedule: ["◷", "S"],
+  lock: ["■", "L"],
+  resource: ["▥", "R"],
+};
+
+/** An icon, and the space after it. */
+const ICON_COLUMNS = 2;
+
+/** Creates what says beside an entry what it shows: the state of the object, or the number of rows. For entries in sight. */
+function createEntryDescriber(app: ConsoleApp): (entry: PaletteEntry) => PaletteEntry {
+  const counts = app.getTabCounts();
+  const formatState = createStateFormatter(app.liveView.snapshot, app.getWallTime());
+  return (entry) => {
+    const { choice, name } = entry;
+    if (choice.kind === "go" && choice.key === undefined && counts[choice.tab] !== undefined)
+      return { ...entry, detail: `view  ${pluralize(counts[choice.tab] ?? 0, "row")}` };
+    if (name === undefined) return entry;
+    const [kind, text] = name;
+    return { ...entry, detail: clean(`${kind}  ${formatState(kind, text)}`).trimEnd() };
+  };
 }
 
 /** The effect of choosing an entry. */
@@ -350,16 +461,18 @@ export interface PaletteEntry {
   readonly keys: readonly string[];
   /** Why it cannot be chosen now; undefined if it can. */
   readonly disabled?: string | undefined;
+  /** The object that it shows or acts on. */
+  readonly name?: readonly [kind: NameKind, name: string];
+  /** The kinds of rows that it applies to, if it does so. */
+  readonly rows?: KeyAction["rows"];
   readonly choice: PaletteChoice;
 }
-
-type NameKind = "lock" | "resource" | "host" | "group" | "schedule";
 
 /** The conditions that decide which entries can be chosen. */
 export interface ChoiceConditions {
   commands: readonly Command[];
   /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
-  actions: readonly Pick<KeyAction, "id" | "brief" | "isChange">[];
+  actions: readonly Pick<KeyAction, "id" | "brief" | "isChange" | "rows">[];
   isReadOnly: boolean;
   /** The snapshot is not live. */
   isAway: boolean;
@@ -377,7 +490,10 @@ interface PaletteOptions extends ChoiceConditions {
   getKeyLabels(id: string): readonly string[];
 }
 
-/** Builds all entries: views, commands and console actions, then names by kind and in alphabetical order. */
+/**
+ * Builds all entries: views, commands and console actions, then names by kind and in alphabetical order: groups before their
+ * hosts, and hosts before what has their names in its own.
+ */
 export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   const { commands, actions, views, contexts = [], snapshot } = options;
   const onRows = new Set(commands.filter(isRowCommand).map(({ id }) => id));
@@ -393,7 +509,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
       }),
     ),
     ...commands
-      .filter(({ id }) => !DONE_BY_ACTIONS.has(id))
+      .filter(({ id }) => !DONE_BY_ACTIONS.has(id) && !views.some(({ tab }) => id === `etcd ${tab}`))
       // An action can have the id of a command without a key: `edit` edits everything, or the selection.
       .map(({ id, brief }) => createExecutableEntry(options, { kind: "command", id }, brief, onRows.has(id))),
     ...ON_EVERYTHING.map(([id, detail]) =>
@@ -407,8 +523,10 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   ];
 }
 
-/** Commands for which the console has an action that shows more. */
-const DONE_BY_ACTIONS: ReadonlySet<string> = new Set("logs,schedule dead,timeline,why".split(","));
+/** Commands for which the console has an action or tabs that show more. */
+const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
+  "logs,ls,overview,schedule dead,timeline,why".split(","),
+);
 
 /** Actions for keys only. They are not listed in the palette. */
 const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(
@@ -431,10 +549,11 @@ function createExecutableEntry(
   const name = kind === "command" && choice.args ? `${id} ${choice.args.join(" ")}` : id;
   const keys = hasKey ? options.getKeyLabels(id) : [];
   const disabled = findChoiceObstacle(choice, options);
+  const { rows } = options.actions.find((action) => action.id === id) ?? {};
   const texts = id.startsWith("user:")
     ? { label: clean(detail), detail: "your own command" }
     : { label: toSpokenName(name), detail };
-  return { id: `${kind}:${name}`, kind, ...texts, keys, disabled, choice };
+  return { id: `${kind}:${name}`, kind, ...texts, keys, disabled, ...(rows && { rows }), choice };
 }
 
 /** Converts `copyJson` to `copy json`. */
@@ -458,11 +577,11 @@ function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[num
 
 function listNameEntries(snapshot: Snapshot): PaletteEntry[] {
   const names = {
+    group: new Set(snapshot.groups.keys()),
+    host: listKnownHosts(snapshot),
+    schedule: new Set(snapshot.schedules.keys()),
     lock: new Set(snapshot.histories.keys()),
     resource: new Set(snapshot.resources.keys()),
-    host: listKnownHosts(snapshot),
-    group: new Set(snapshot.groups.keys()),
-    schedule: new Set(snapshot.schedules.keys()),
   };
   for (const { kind, name } of snapshot.queues.values()) names[kind].add(name);
   return (Object.keys(names) as NameKind[]).flatMap((kind) =>
@@ -473,7 +592,15 @@ function listNameEntries(snapshot: Snapshot): PaletteEntry[] {
 function createNameEntry(kind: NameKind, name: string): PaletteEntry {
   const key = kind === "lock" || kind === "resource" ? buildQueueId(kind, name) : name;
   const choice = { kind: "go", tab: `${kind}s`, key } as const;
-  return { id: `${kind}:${name}`, kind, label: clean(name), detail: kind, keys: [], choice };
+  return {
+    id: `${kind}:${name}`,
+    kind,
+    label: clean(name),
+    detail: kind,
+    keys: [],
+    name: [kind, name],
+    choice,
+  };
 }
 
 /** Commands that do not work in the console, and what to do instead. */
@@ -486,8 +613,6 @@ const SHELL_ONLY_COMMANDS: Readonly<Record<string, string>> = {
   agent: "a service: start it in a terminal, or with systemd",
   init: "etcd is set up already: see doctor",
   "setup etcd": "etcd is set up already: see doctor",
-  ls: "see the tabs",
-  overview: "see the tabs",
 };
 
 /** Actions that apply to the selected rows. */

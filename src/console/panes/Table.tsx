@@ -123,11 +123,13 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   focusOn(app, "table");
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
-  const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
-  if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
+  const before = app.table.cell;
+  const pressed = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  const cell = app.table.cells.find((id) => id === pressed) ?? before;
+  if (cell !== undefined) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index) openSelected(app);
+  else if (wasFocused && index === cursor.index && cell === before) openSelected(app);
 }
 
 function buildNotes(app: ConsoleApp, width: number): RowModel[] {

@@ -9,7 +9,7 @@ import {
   type Span,
 } from "../base/trace.ts";
 import { SessionLost } from "../etcd/session/session.ts";
-import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
+import type { GuardedCommand } from "../process/guarded-command/command.ts";
 import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
 import {
   type CommandOutcome,

@@ -79,9 +79,7 @@ describe("the tabs", () => {
   it("leave out counts first, then tabs, whose number they tell", () => {
     expect(show("locks", 118)).toMatch(/^ Overview {2}Locks 42 {2}Resources {2}.*Problems 1 {2}etcd$/);
     expect(show("hosts", 114)).toMatch(/^ Overview {2}Locks {2}Resources {2}.* {2}Problems 1 {2}etcd$/);
-    expect(show("hosts", 80)).toBe(
-      " Overview  Locks  Resources  Macros  Queues  Hosts  Groups  Drains  +5",
-    );
+    expect(show("hosts", 80)).toBe(" Overview  Locks  Resources  Macros  Queues  Hosts  Groups  Drains  +5");
     expect(show("hosts", 20)).toMatch(/^\d\+ .*Hosts {2}\+7$/);
   });
 

@@ -10,7 +10,7 @@ import {
 } from "../../../fixtures/process/guarded-processes.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { PATIENCE, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 
 /** Runs `one` for every item, three at a time. */
@@ -103,12 +103,12 @@ test("a START whose deadline has passed starts nothing", async () => {
 
 test("an unfrozen runner hears how its command ended", async () => {
   const mark = createMark();
-  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
+  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 4_000, killIn: 4_200 });
   await run.waitForEvent("started");
   const { outer, inner } = findGuardians(mark, run.pid);
   const guards = [run.pid, outer, inner]; // they stay until the runner has heard how the command ended
   killProcess(run.pid, "SIGSTOP");
-  await waitUntilDead(mark, SOON, guards);
+  await waitUntilDead(mark, PATIENCE, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
   killProcess(run.pid, "SIGCONT");
   expect(await run.ended).toExit(143);

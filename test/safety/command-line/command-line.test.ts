@@ -6,7 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { Words } from "../../../fixtures/cluster/test-jobs.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 describe.concurrent("help", () => {

@@ -23,7 +23,7 @@ import {
 } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 

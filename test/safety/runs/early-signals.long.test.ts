@@ -18,7 +18,7 @@ import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 

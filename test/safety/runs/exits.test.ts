@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];

@@ -64,7 +64,10 @@ test("a secret of some schedules is not for an author who may only write others"
   const worker = namespace.start(["worker", "--accept-role-bypass", "--handlers", file]);
   await worker.waitForOutput(WORKER_JOINED);
   const add = (name: string, secret: string) =>
-    author.execute([...`schedule add ${name} @manual --secret S=${secret} -- sh -c`.split(" "), "echo ${#S}"]);
+    author.execute([
+      ...`schedule add ${name} @manual --secret S=${secret} -- sh -c`.split(" "),
+      'printf %s "$S" | wc -c',
+    ]);
   expect(await add("shop.a", "shop")).toExit(77);
   const forged = ["dev.a", "dev.shop.a", "dev.*", "dev.%2E", "dev. shop.a"];
   for (const name of forged) {
@@ -76,11 +79,13 @@ test("a secret of some schedules is not for an author who may only write others"
   expect(await waitForOutcomes(namespace, "dev.own")).toMatchObject([{ result: "ok", tail: "4" }]);
   for (const name of forged) expect(await readOutcomes(namespace, name), name).toEqual([]);
   await putDueSchedule(cluster.createNamespace({ prefix: SECURED.prefix }), "shop.b", {
-    command: ["sh", "-c", "echo ${#S}"],
+    command: ["sh", "-c", 'printf %s "$S" | wc -c'],
     secrets: { S: "shop" },
   });
   expect(await waitForOutcomes(namespace, "shop.b")).toMatchObject([{ result: "ok", tail: "7" }]);
   const shown = await author.expectDone("show schedule dev.a");
   expect(shown).toMatch(/none is running that .*has its secrets/);
-  expect(await author.expectDone("ls workers")).toMatch(/\(secret shop for shop\.\*\) \(secret shop for dev\)/);
+  expect(await author.expectDone("ls workers")).toMatch(
+    /\(secret shop for shop\.\*\) \(secret shop for dev\)/,
+  );
 });

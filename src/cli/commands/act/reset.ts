@@ -8,7 +8,8 @@ const RESET_FLAGS = declareFlags({
   },
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
-  "--waiting": "with run: only if the run still waits; one that holds something by now is left alone (exit 75)",
+  "--waiting":
+    "with run: only if the run still waits; one that holds something by now is left alone (exit 75)",
   "--no-wait": "do not wait for the command to end",
   "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,

@@ -26,7 +26,8 @@ const showCommand = declareCommand({
   brief: "everything about one lock, resource, host, run, group or schedule",
   about: [
     "A lock without holders is shown as free; a note says if nothing of its name is known: a lock exists only while it is used, and in the" +
-      " history. An unknown host, run, group or schedule is an error (exit 1). Actions of operators are shown for the last 30 days.",
+      " history. An unknown host, run, group or schedule is an error (exit 1). Actions of operators are shown for the last 30 days. A host, a" +
+      " run or a group can be in any queue, so all queues are read for it; else only what has the name.",
     "A runner is `alive` if it renews its session on time; `quiet` if the renewal is late: frozen, cut off or gone; `gone`" +
       " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",

@@ -42,7 +42,7 @@ const LS_FLAGS = declareFlags({
   "-a, --all": "also locks and resources that are free",
   "--limit N": {
     parse: createCountParser(1),
-    help: "only the first N rows; locks and resources in the order of their names, and the audit, are read up to there, all else is read first",
+    help: "only the first N rows; locks and resources by name, and the audit, are read up to there, as are queues with --json; all else is read first: the order of other rows is not that of keys",
   },
   "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
   "--ascii": "only ASCII characters",
