@@ -49,6 +49,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   log: "ls history",
   history: "ls history",
   stats: "ls statistics",
+  exporter: "serve",
+  web: "serve",
   collisions: "schedule lint --collisions",
   audit: "ls audit",
   incident: "timeline, ls history or ls audit",

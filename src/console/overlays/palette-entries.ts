@@ -184,7 +184,6 @@ const SHELL_ONLY_COMMANDS: Readonly<Record<string, string>> = {
   console: "already open",
   edit: "opens an editor: start it in another terminal",
   completion: "only useful in a shell",
-  exporter: "a service: start it in a terminal, or with systemd",
   worker: "a service: start it in a terminal, or with systemd",
   agent: "a service: start it in a terminal, or with systemd",
   init: "etcd is set up already: see doctor",
