@@ -181,7 +181,9 @@ function printLines(host: string, { child }: RunningProcess): void {
 }
 
 function formatWaitReason(line: string): string {
-  return line.replace(/^signalbox: waiting why="(?:waiting (?=for))?(.*)"$/, "waits: $1").replaceAll('\\"', '"');
+  return line
+    .replace(/^signalbox: waiting why="(?:waiting (?=for))?(.*)"$/, "waits: $1")
+    .replaceAll('\\"', '"');
 }
 
 function printHeading(title: string): void {

@@ -48,6 +48,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
   stats: "ls statistics",
+  exporter: "serve",
+  web: "serve",
   collisions: "schedule lint --collisions",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
