@@ -10,7 +10,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { isLive } from "../data/live-view.ts";
-import { type KeyAction, TAB_ACTIONS } from "../parts/keymap.ts";
+import { type KeyAction, listTabActions } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { actOnRow, chooseListedContext, goTo } from "../parts/navigation.ts";
 import { buildRowAction, getCommandById, hasFlag } from "../parts/row-actions.ts";
@@ -531,7 +531,7 @@ const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
 /** Actions for keys only. They are not listed in the palette. */
 const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set([
   ..."palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
-  ...Object.keys(TAB_ACTIONS),
+  ...listTabActions(),
 ]);
 
 /** Commands that can apply to everything, and their descriptions. They do not depend on the selected row. */
