@@ -19,6 +19,7 @@ import { createMacrosView } from "../../cli/views/macros.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../../cli/views/view.ts";
 import type { WallTime } from "../../core/base/clock.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
@@ -43,6 +44,8 @@ export interface OutsideRows {
 
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
 const LARGE_ROW_COUNT = 5_000;
+
+const buildMacrosView = memoizeWeakly((snapshot: Snapshot) => createMacrosView(snapshot) as AnyView<object>);
 
 type TableLook = OutputStyle & { width: number };
 
@@ -145,7 +148,7 @@ export class ConsoleTable implements RowList {
   /** Adds to the macros a column for each resource of hosts. */
   #adaptView(snapshot: Snapshot): void {
     if (this.id !== "macros") return;
-    const view = createMacrosView(snapshot) as AnyView<object>;
+    const view = buildMacrosView(snapshot);
     if (String(view.columns.map(({ id }) => id)) === String(this.columns.map(({ id }) => id))) return;
     this.#view = view;
     this.forgetRows();
