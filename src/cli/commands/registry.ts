@@ -22,7 +22,6 @@ import { SCHEDULE_INSPECTIONS } from "./schedule/inspect.ts";
 import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
 import { consoleCommand } from "./see/console.ts";
-import { exporter } from "./see/exporter.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
 import { overview } from "./see/overview.ts";
@@ -41,7 +40,6 @@ export const COMMANDS = [
   ...ETCD_COMMANDS,
   logs,
   timeline,
-  exporter,
   reset,
   ...DRAIN_COMMANDS,
   ...GROUP_COMMANDS,

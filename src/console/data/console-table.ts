@@ -23,7 +23,7 @@ import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
-import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
+import { getTabView, type TabId, type TabState } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 
 /** Filter and order of a table. */
@@ -391,27 +391,10 @@ export function listColumnIds<R>(
 }
 
 /**
- * Tables by the place where they are shown, each created on first use. A large table releases its rows when it is
- * hidden.
+ * The tables of one place, which shows one of them at a time. Each is created on first use. A large one releases its rows
+ * when it is hidden.
  */
-export class Tables {
-  readonly #tabs = new ShownTable();
-  readonly #panels = new ShownTable();
-
-  getTabTable(id: TabId): ConsoleTable {
-    return this.#tabs.show(id);
-  }
-
-  /** Returns the table that a panel shows, or undefined if it shows none. */
-  findPanelTable(id: PanelId): ConsoleTable | undefined {
-    if (id === "problems" || id === "audit") return this.#panels.show(id);
-    this.#panels.hide();
-    return undefined;
-  }
-}
-
-/** The tables of one place, which shows one of them at a time. */
-class ShownTable {
+export class ShownTable {
   readonly #known = new Map<TabId, ConsoleTable>();
   #shown: ConsoleTable | undefined;
 

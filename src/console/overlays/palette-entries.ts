@@ -3,7 +3,7 @@ import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { clean } from "../../core/base/text.ts";
 import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import type { ListedContext } from "../data/context-list.ts";
-import type { KeyAction } from "../parts/keymap.ts";
+import { type KeyAction, TAB_ACTIONS } from "../parts/keymap.ts";
 import { hasFlag } from "../parts/row-actions.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { ObjectKind } from "./name-state.ts";
@@ -103,9 +103,10 @@ const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Actions for keys only. They are not listed in the palette. */
-const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(
-  "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
-);
+const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set([
+  ..."palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
+  ...Object.keys(TAB_ACTIONS),
+]);
 
 /** Commands that can apply to everything, and their descriptions. They do not depend on the selected row. */
 const ON_EVERYTHING = [
@@ -183,7 +184,6 @@ const SHELL_ONLY_COMMANDS: Readonly<Record<string, string>> = {
   console: "already open",
   edit: "opens an editor: start it in another terminal",
   completion: "only useful in a shell",
-  exporter: "a service: start it in a terminal, or with systemd",
   worker: "a service: start it in a terminal, or with systemd",
   agent: "a service: start it in a terminal, or with systemd",
   init: "etcd is set up already: see doctor",
