@@ -91,7 +91,8 @@ function buildCells(
   if (table.cell === undefined) return quietenCells(cells, signs);
   const { cellPlace } = table;
   const isHere = index === tabState.cursor.index && cellPlace !== undefined;
-  return (isHere ? coverCells(cells, cellPlace) : cells).flatMap((cell) => splitTrack(cell, signs.bar));
+  const shown = cells.map((cell) => quietenEmpty(cell, signs));
+  return (isHere ? coverCells(shown, cellPlace) : shown).flatMap((cell) => splitTrack(cell, signs.bar));
 }
 
 /** Sets the look of the cursor for a part of a row. */
