@@ -2,10 +2,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "vitest";
-import { holdLock, putTickets } from "../../../fixtures/cluster/sample-queues.ts";
+import { putTickets } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { askPage, startPage } from "../../../fixtures/page.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 
 const { test } = TestCluster.startForFile();
 
@@ -54,7 +55,9 @@ async function readMetric(url: string, name: string): Promise<number> {
 test("viewers that read nothing are disconnected, and cost no memory; others see changes", async ({
   namespace,
 }) => {
-  const change = (round: number) => holdLock(namespace, "x", { command: `${round} `.padEnd(300_000, "x") });
+  const key = namespace.keys.drain("lock", "x");
+  const change = (round: number) =>
+    namespace.put(key, serializeDrain({ by: "op", at: 1, why: `round ${round} `.padEnd(300_000, "x") }));
   await change(0);
   const url = await startPage(namespace);
   const ask = "GET /lock/x HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
@@ -66,7 +69,7 @@ test("viewers that read nothing are disconnected, and cost no memory; others see
     round += 1;
     await change(round);
     await waitUntil("the change is shown", async () =>
-      (await askPage(url, "/lock/x")).text.includes(`(${round} xxx`),
+      (await askPage(url, "/lock/x")).text.includes(`round ${round} xxx`),
     );
     expect(await readMetric(url, "process_resident_memory_bytes")).toBeLessThan(600_000_000);
     return (await readMetric(url, "process_open_fds")) < 100;
@@ -103,9 +106,9 @@ async function askFirst(url: string, accept: string): Promise<{ status: number }
 test("readers that take a list slowly do not fill the memory, and are disconnected, whatever they send", async ({
   namespace,
 }) => {
-  await putTickets(namespace, 200, 40, "x".repeat(200));
+  await putTickets(namespace, 200, 40, "x".repeat(3_000));
   const url = await startPage(namespace);
-  const ask = "GET /queues.json HTTP/1.1\r\nHost: localhost\r\n\r\n"; // some megabytes
+  const ask = "GET /queues.json HTTP/1.1\r\nHost: localhost\r\n\r\n"; // 30 MB
   const sockets = await openMany(url, "127.0.0.2", 100, ask);
   for (const socket of sockets) socket.pause();
   await waitUntil("all are served", async () => (await readMetric(url, "process_open_fds")) > 100);
