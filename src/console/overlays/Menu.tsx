@@ -267,6 +267,11 @@ function findRowPlace(app: ConsoleApp): OverlayPlace {
   const layout = app.getLayout();
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
   const { index, top } = app.tabState.cursor;
-  const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
-  return { column: left + BOX_INDENT_COLUMNS, row: LINES_ABOVE_TABLE + app.titleHeight + index - top };
+  const { titleHeight, isRight } = app.view;
+  const { beside, isStacked, screen, mainWidth } = layout;
+  const before = isRight && beside ? beside : { width: -1, height: -1 };
+  return {
+    column: screen.width - mainWidth + (isStacked ? 0 : before.width + 1) + BOX_INDENT_COLUMNS,
+    row: LINES_ABOVE_TABLE + (isStacked ? before.height + 1 : 0) + titleHeight + index - top,
+  };
 }

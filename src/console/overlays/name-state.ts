@@ -13,7 +13,7 @@ import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
 
 /** The kinds of objects that have names. */
-export type NameKind = "lock" | "resource" | "host" | "group" | "schedule";
+export type ObjectKind = "lock" | "resource" | "host" | "group" | "schedule";
 
 /** Columns of locks and resources that say the most. */
 const QUEUE_COLUMNS = ["state", "units", "holder", "waiting"].flatMap(
@@ -26,7 +26,7 @@ const getActivities = memoizeWeakly(computeHostActivity);
 export function createStateFormatter(
   snapshot: Snapshot,
   wall: WallTime,
-): (kind: NameKind, name: string) => string {
+): (kind: ObjectKind, name: string) => string {
   const viewContext = buildViewContext(snapshot, wall);
   const formatQueue = (kind: "lock" | "resource", name: string) => {
     const queue = findNamedQueue(snapshot, kind, name);

@@ -5,7 +5,7 @@ import {
   formatPastTime,
   parsePastTarget,
 } from "../../../src/console/data/time-travel.ts";
-import { searchPalette } from "../../../src/console/overlays/Palette.tsx";
+import { searchPalette } from "../../../src/console/overlays/palette-search.ts";
 
 const NOW = Date.parse("2026-11-23T10:30:00Z");
 const HOUR = 3_600_000;

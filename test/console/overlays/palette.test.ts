@@ -9,16 +9,14 @@ import {
   createTicketKey,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
+import { buildEntryRows } from "../../../src/console/overlays/Palette.tsx";
 import {
-  addRecentEntry,
-  buildEntryRows,
   buildPaletteEntries,
   type ChoiceConditions,
   type PaletteChoice,
   type PaletteEntry,
-  searchPalette,
-  splitByWords,
-} from "../../../src/console/overlays/Palette.tsx";
+} from "../../../src/console/overlays/palette-entries.ts";
+import { addRecentEntry, searchPalette, splitByWords } from "../../../src/console/overlays/palette-search.ts";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";

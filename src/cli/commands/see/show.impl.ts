@@ -198,7 +198,10 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   if (note !== undefined) context.printMessage(`note: ${note}`);
   return {
     revision: snapshot.revision,
-    detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
+    detail: {
+      ...buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
+      ...(note !== undefined && { heading: `${kind} ${name}: unknown` }),
+    },
     document: {
       row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),

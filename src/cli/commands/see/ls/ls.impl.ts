@@ -166,8 +166,8 @@ async function printTable<R>(
   if (verbosity < 0) return;
   if (rows.length === 0 && !hasOthers) io.writeError(`${view.empty}\n`);
   else if (rows.length === 0) {
-    const states = [...others].join(", "); // an alternative: a filter accepts them
-    const what = states === "" ? "" : ` The states of the other rows: ${states}.`;
+    const states = [...others].map((state) => `state:${state}`).join(", "); // as a filter accepts them
+    const what = states === "" ? "" : ` Other rows have ${states}.`;
     const where = view.elsewhere === undefined ? "" : ` ${view.elsewhere}.`;
     io.writeError(`No row matches the filter.${what}${where}\n`);
   }
