@@ -95,7 +95,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["run \u2014lock x -- true", "begins with another character than the hyphen; write --lock"],
     ["flock -n x true", "use: signalbox run --lock NAME -- COMMAND"],
     ["resource set db=10", "write signalbox resource set db 10"],
-    ["run x -- true", 'unexpected argument "x" before --; as the name of a lock: --lock x'],
+    ["run x -- true", 'unexpected argument "x"; put -- before the command, or write --lock x if it is'],
     ["resource set db 1 --order x", '--order must be a whole number; got "x"'],
     ["lock x", '"lock" is not a command; use: signalbox run --lock NAME -- COMMAND'],
     ["unlock x", '"unlock" is not a command; use: signalbox reset lock NAME'],

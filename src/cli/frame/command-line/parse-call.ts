@@ -188,11 +188,14 @@ function checkCommand(
   command: readonly string[],
   explain: () => string,
 ): void {
+  if (first !== undefined && command.length === 0) throw new UsageError(explain());
   if (first !== undefined)
     throw new UsageError(
-      command.length === 0
-        ? explain()
-        : `unexpected argument ${quoteText(first)} before --; ${/^\d/.test(first) ? `an optional value is written with =, as in --wait=${first}` : `as the name of a lock: --lock ${quoteShellWord(first)}`}`,
+      `unexpected argument ${quoteText(first)}; ${
+        /^\d/.test(first)
+          ? `an optional value is written with =, as in --wait=${first}`
+          : `put -- before the command, or write --lock ${quoteShellWord(first)} if it is the name of a lock`
+      }`,
     );
   if (command.length === 0) throw new CommandLineError(spec, "COMMAND is missing: put it after --");
 }

@@ -136,21 +136,31 @@ describe("a command to run", () => {
   test.each([
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
-    ["ls -j a", 'unexpected argument "ls"; put -- before the command: -- ls -j a'],
-    ["--name tar tar -j -f x", 'unknown option "-f"; put -- before the command: -- tar -j -f x'],
+    ["ls a", 'unexpected argument "ls"; put -- before the command: -- ls a'],
+    [
+      "ls -j a",
+      'unexpected argument "ls": if -j is for signalbox, write -j -- ls a; if it is for the command',
+    ],
+    [
+      "--name tar tar -j -f x",
+      'unknown option "-f": if -j is for signalbox, write -j -- tar -f x; if it is for the command',
+    ],
     [
       "-j tar -xf a.tar --name b",
-      'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b',
+      'unknown option "-xf": if --name is for signalbox, write --name b -- tar -xf a.tar; if it is',
     ],
     [
       "./c.sh --name x",
-      'unexpected argument "./c.sh"; put -- before the command: -- ./c.sh --name x; or, if --name is for signalbox: --name x -- ./c.sh',
+      'unexpected argument "./c.sh": if --name is for signalbox, write --name x -- ./c.sh; if it is for the command, write -- ./c.sh --name x',
     ],
     [
       "tar -xf a.tar --name=b -jj",
-      "-- tar -xf a.tar --name=b -jj; or, if --name=b is for signalbox: --name=b -j -j -- tar -xf a.tar",
+      "if --name=b is for signalbox, write --name=b -j -j -- tar -xf a.tar; if it is for the command, write -- tar -xf a.tar --name=b -jj",
     ],
-    ["sleep -- 60", 'unexpected argument "sleep"; put -- before the command'],
+    [
+      "sleep -- 60",
+      'unexpected argument "sleep"; put -- before the command, or write --lock sleep if it is the name of a lock',
+    ],
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],
   ])("%s is refused: %s", (line, why) => {
