@@ -19,5 +19,6 @@ export const jobsView: SnapshotView<ScheduleRow> = {
     createNumberColumn("failures", 2, ({ due }) => due?.open[0]?.failures || undefined),
   ],
   buildRows: (...given) => schedulesView.buildRows(...given).filter(({ definition }) => isJob(definition)),
-  empty: "No jobs. Programs add them: docs/library.md",
+  empty:
+    "No jobs. Programs add them (docs/library.md); to run a command once: signalbox schedule at +2h -- backup.sh",
 };
