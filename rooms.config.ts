@@ -362,7 +362,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "commands/see/ls/ls.ts",
         "commands/see/show-json.ts",
         "commands/see/show.impl.ts",
-        "views/metrics.ts",
+        "commands/see/site-metrics.ts",
       ],
       "texts of commands that the console shows as panes": [
         "commands/see/console.ts",

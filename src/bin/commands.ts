@@ -3,5 +3,12 @@ import type { Command } from "../cli/frame/command.ts";
 import { FRONT_ENDS } from "../compat/registry/registry.ts";
 import { serve } from "../page/serve.ts";
 
+const BEFORE_SERVE = OURS.findIndex(({ id }) => id === "timeline") + 1;
+
 /** All commands of the command line, in the order of the help. The console has no front ends of other tools. */
-export const ALL_COMMANDS: readonly Command[] = [...OURS, serve, ...FRONT_ENDS];
+export const ALL_COMMANDS: readonly Command[] = [
+  ...OURS.slice(0, BEFORE_SERVE),
+  serve,
+  ...OURS.slice(BEFORE_SERVE),
+  ...FRONT_ENDS,
+];

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { SiteMetrics } from "../cli/commands/see/site-metrics.ts";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
 import { type Millis, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { formatInstant } from "../core/base/duration.ts";
@@ -14,7 +15,6 @@ import { FILES } from "./files.ts";
 import { createPlainBlock, html, type Page, renderDocument } from "./html.ts";
 import { SiteLists } from "./lists.ts";
 import { type LivePage, LivePages } from "./live.ts";
-import { SiteMetrics } from "./metrics.ts";
 import { answerBadge, answerCheck, buildObjectPage, formatObjectJson, readObject } from "./objects.ts";
 import { buildOverviewPage, formatOverviewJson } from "./overview.ts";
 import { Body, createTextReply, type Reply, sendReply, TYPES } from "./reply.ts";

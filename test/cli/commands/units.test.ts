@@ -70,13 +70,13 @@ test("the agent finds its socket and its key after a restart, and can look at th
   });
 });
 
-test("as packaged, the worker has a sandbox and runs no commands of schedules, and only this host reaches the exporter", () => {
+test("as packaged, the worker has a sandbox and runs no commands of schedules, and only this host reaches the page", () => {
   const settings = settingsOf("signalbox-worker.service");
   expect(settings).toMatchObject({ "Service.ProtectSystem": "strict", "Service.NoNewPrivileges": "yes" });
   expect(Object.keys(settings)).not.toContain("Service.LoadCredential"); // systemd starts no unit whose file is missing
   const file = resolve(FOLDER, "../../scripts/package/debian/worker.yaml");
   expect(readWorkerFile(file)).toMatchObject({ commands: false, handlers: [] });
-  expect(settingsOf("signalbox-exporter.service")["Service.ExecStart"]).toMatch(" --listen 127.0.0.1:");
+  expect(settingsOf("signalbox-serve.service")["Service.ExecStart"]).toMatch(" --listen 127.0.0.1:");
 });
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;

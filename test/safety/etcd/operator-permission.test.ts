@@ -4,7 +4,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
+import { startPage } from "../../../fixtures/page.ts";
 import { createTicket } from "../../../fixtures/protocol/samples.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 
 const RUN = "0123456789abcdef";
@@ -44,5 +46,36 @@ describe("a runner's role", () => {
     });
     const after = await cluster.store.readRange(namespace.keys.getFullRange());
     expect(after.kvs).toEqual(before.kvs);
+  });
+});
+
+describe("a reader's role", () => {
+  const cluster = TestCluster.startForFile({ auth: SECURED });
+
+  test("is enough for the page", async () => {
+    const namespace = await cluster.createUserNamespace("reader", []);
+    await namespace.put(
+      namespace.keys.lock("x", RUN),
+      serializeTicket(createTicket({ run: RUN, state: "held" })),
+    );
+    const url = await startPage(namespace);
+    for (const path of [
+      "/",
+      "/locks",
+      "/lock/x",
+      "/lock/x.json",
+      "/problems",
+      "/history",
+      "/metrics",
+      "/healthz",
+    ])
+      expect({ path, status: (await fetch(url + path)).status }).toEqual({ path, status: 200 });
+    await namespace.put(
+      namespace.keys.lock("y", RUN),
+      serializeTicket(createTicket({ run: RUN, state: "held" })),
+    );
+    await waitUntil("it follows", async () =>
+      (await (await fetch(`${url}/locks`)).text()).includes("/lock/y"),
+    );
   });
 });

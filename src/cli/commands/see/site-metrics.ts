@@ -1,17 +1,17 @@
 import type { Counter } from "prom-client";
-import type { CommandContext } from "../cli/frame/store-command.ts";
+import { type MonotonicTime, subtractTime } from "../../../core/base/clock.ts";
+import { VERSION } from "../../../core/base/version.ts";
+import type { FollowEvent } from "../../../site/observe/follow.ts";
+import type { Snapshot } from "../../../site/state/snapshot.ts";
+import { createProcessRegistry } from "../../../worker/metrics/metrics-server.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import {
   createMetric,
   type MetricFamily,
   measureSnapshot,
   renderFamilies,
   sumWrittenBytes,
-} from "../cli/views/metrics.ts";
-import { type MonotonicTime, subtractTime } from "../core/base/clock.ts";
-import { VERSION } from "../core/base/version.ts";
-import type { FollowEvent } from "../site/observe/follow.ts";
-import type { Snapshot } from "../site/state/snapshot.ts";
-import { createProcessRegistry } from "../worker/metrics/metrics-server.ts";
+} from "../../views/metrics.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
 const CACHE_TIME_MS = 1_000;
