@@ -17,6 +17,7 @@ import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
 import { HistoryReader } from "./data/history-reader.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
+import { OverviewPicture, type PicturePart } from "./data/overview-picture.ts";
 import { ScreenLog } from "./data/screen-log.ts";
 import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
@@ -32,6 +33,7 @@ import {
   isEtcdTab,
   type TabState,
   TOAST_DURATION,
+  updateTab,
 } from "./state/console-state.ts";
 import { clamp, type RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
@@ -124,6 +126,7 @@ export class ConsoleApp {
   readonly links: FileLinks | undefined;
   /** Separate counters for the live state and each past one. */
   #counters = new WeakMap<ShownData, TabCounter>();
+  readonly picture = new OverviewPicture();
   readonly #tables = new Tables();
   readonly #alerts = new Alerts();
   #connectionKind = "opening";
@@ -270,6 +273,20 @@ export class ConsoleApp {
     return Math.max(0, height - rows - 1 - this.tableNotes.length);
   }
 
+  /** The selected part of the picture; undefined if the cursor is in the table below, or elsewhere. */
+  get picturePart(): PicturePart | undefined {
+    return this.pictureHeight > 0 ? this.picture.findPart(this.tabState.cell) : undefined;
+  }
+
+  findPicturePartAt(line: number, column: number): PicturePart | undefined {
+    return line < this.pictureHeight ? this.picture.findPartAt(line, column) : undefined;
+  }
+
+  selectPicturePart(part: PicturePart | undefined): void {
+    if (this.state.tab === "overview" && part?.id !== this.tabState.cell)
+      this.update((state) => ({ ...updateTab(state, { cell: part?.id }), detail: { top: 0 } }));
+  }
+
   /** The lines above the titles of the table's columns. */
   get tableNotes(): ReturnType<typeof listTableNotes> {
     return listTableNotes(this.table, this.tabState, this.getTabCounts()[this.state.tab]);
@@ -344,6 +361,8 @@ export class ConsoleApp {
 
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
+    const target = this.picturePart?.target;
+    if (target !== undefined) return target.kind === "listing" ? undefined : target;
     return this.table.getSubjectAt(this.tabState.cursor.index);
   }
 

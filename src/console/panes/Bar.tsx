@@ -214,7 +214,7 @@ function listContextActions(app: ConsoleApp): string[] {
     case "drain":
       return ["undrain"];
     default:
-      return ["nextPane"];
+      return app.picturePart === undefined ? ["nextPane"] : ["open", "nextPane"];
   }
 }
 
@@ -258,7 +258,7 @@ function formatBreadcrumb(app: ConsoleApp): string {
   const { state, theme } = app;
   const name = toActionable(app.getSubject())?.name;
   const label = getTabLabel(state.tab);
-  return name === undefined || state.tab === "overview"
+  return name === undefined || (state.tab === "overview" && app.picturePart === undefined)
     ? label
     : `${label} ${theme.signs.step} ${cleanToWidth(name, 32)}`;
 }

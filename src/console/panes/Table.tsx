@@ -1,9 +1,5 @@
-import { useMemo } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
-import { buildOverview } from "../../cli/views/overview.ts";
-import { drawOverview } from "../../cli/views/overview-drawing.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
@@ -27,6 +23,8 @@ import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that it is watched. */
 const GUTTER_COLUMNS = 2;
+/** Columns before the picture. */
+const PICTURE_MARGIN = 1;
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ size }: { size: Size }) {
@@ -66,7 +64,7 @@ function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
       return {
         id: table.getKeyAt(index),
         cells: [...buildMarkCells(app, index), ...buildCells(app, cells, index)],
-        selection: index === cursor.index ? selection : undefined,
+        selection: index === cursor.index && app.picturePart === undefined ? selection : undefined,
       };
     }),
   ];
@@ -119,15 +117,23 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   const { cursor } = app.tabState;
   const index = cursor.top + line - titles;
   const hasRow = line >= titles && index < app.table.length;
-  if (button === "right" && !hasRow) return;
+  const part = app.findPicturePartAt(line, column - PICTURE_MARGIN);
+  if (button === "right" && !hasRow && part === undefined) return;
   focusOn(app, "table");
+  const wasPart = app.picturePart;
+  app.selectPicturePart(part);
+  if (part !== undefined) {
+    if (button === "right") openMenu(app, origin);
+    else if (wasFocused && wasPart?.id === part.id) openSelected(app);
+    return;
+  }
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
   const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
   if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index) openSelected(app);
+  else if (wasFocused && index === cursor.index && wasPart === undefined) openSelected(app);
 }
 
 function buildNotes(app: ConsoleApp, width: number): RowModel[] {
@@ -300,29 +306,27 @@ function listAdviceLines(isRefused: boolean): string[] {
   ];
 }
 
-/** Interval at which the overview is built again while nothing changes, ms. */
-const OVERVIEW_INTERVAL_MS = 5_000;
-
-/** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
+/** The picture of the overview, with the selected part of it. */
 function OverviewPicture({ width, height }: Size) {
   const app = useFrame();
-  const { snapshot, clusterHealth } = app.liveView;
-  const { problems } = app.getTabCounts();
-  const wall = app.getShownTime();
-  const signs = app.theme.signs.isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
-  const look = { width: width - 2, signs, wall };
-  const buckets = countGraphValues(look.width, signs);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: time alone changes the picture in steps
-  const overview = useMemo(
-    () =>
-      buildOverview(snapshot, wall, {
-        buckets,
-        etcd: clusterHealth && { kind: "answer", ...clusterHealth },
-        ...(problems !== undefined && { problems }),
-      }),
-    [snapshot, clusterHealth, problems, buckets, Math.floor(wall / OVERVIEW_INTERVAL_MS)],
-  );
-  const lines = drawOverview(overview, look, height);
-  const rows = Array.from({ length: height }, (_, at) => ({ cells: [{ text: " " }, ...(lines[at] ?? [])] }));
+  const { focus } = app.state;
+  const lines = app.picture.draw({
+    view: app.liveView,
+    problems: app.getTabCounts().problems,
+    isAscii: app.theme.signs.isAscii,
+    wall: app.getShownTime(),
+    width: width - PICTURE_MARGIN - 1,
+    height,
+  });
+  const selected = app.picturePart;
+  const rows = Array.from({ length: height }, (_, at) => {
+    const line = lines[at] ?? [];
+    const cells: RowCell[] = line.map(({ text, role, target }) =>
+      at === selected?.line && target === selected.target && focus === "table"
+        ? { text, role, ground: "cursor" }
+        : { text, role },
+    );
+    return { cells: [{ text: " ".repeat(PICTURE_MARGIN) }, ...cells] };
+  });
   return <Rows rows={rows} width={width} />;
 }

@@ -21,9 +21,22 @@ function changeCursor(
   app.update((state) => setCursor(state, pane, change(getCursor(state, pane), rows, height)));
 }
 
+/** Moves between the parts of the overview's picture, and between it and the table below. @returns false if it does not move there */
+export function moveInPicture(app: ConsoleApp, id: string): boolean {
+  const { picture, picturePart: from, pictureHeight, tabState } = app;
+  if (pictureHeight === 0) return false;
+  if (from === undefined && (id !== "up" || tabState.cursor.index > 0)) return false;
+  const isStep = id === "up" || id === "down" || id === "left" || id === "right";
+  const part = isStep ? picture.findNext(from, id) : undefined;
+  if (part === undefined && (id === "left" || id === "right")) return false;
+  app.selectPicturePart(part);
+  return isStep;
+}
+
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
 export function moveInFocusedPane(app: ConsoleApp, id: string): void {
   const { focus } = app.state;
+  if (focus === "table" && moveInPicture(app, id)) return;
   const list = findList(app, focus);
   if (list === undefined) return scrollText(app, focus, id);
   const size = { page: Math.max(1, list.height - 1), wheel: 0 };
