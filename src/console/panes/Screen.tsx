@@ -11,7 +11,7 @@ import { createRow, Row, type RowModel, ThemeContext } from "../theme/Row.tsx";
 import { shadeTheme } from "../theme/theme.ts";
 import { Header, StatusBar } from "./Bar.tsx";
 import { Explorer } from "./Explorer.tsx";
-import { BorderLine, Divider, PaneArea, PaneRows } from "./PaneArea.tsx";
+import { BorderLine, Divider, PaneArea, PaneRows, TitleRow } from "./PaneArea.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
 import { Table } from "./Table.tsx";
 import { Tabs } from "./Tabs.tsx";
@@ -59,6 +59,9 @@ function divideScreen(app: ConsoleApp) {
 /** The tabs, and the table with the detail below or beside it. */
 function Main({ layout, isDetailFocused: isFocused }: { layout: Layout; isDetailFocused: boolean }) {
   const { table, detail, isBeside } = layout;
+  const title = (
+    <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
+  );
   return (
     <Box flexDirection="column">
       <Tabs width={computeMainWidth(layout)} />
@@ -67,13 +70,21 @@ function Main({ layout, isDetailFocused: isFocused }: { layout: Layout; isDetail
         {table && detail && isBeside && <Divider border="detailWidth" isFocused={isFocused} />}
         {table && detail && !isBeside && (
           <BorderLine border="detailHeight" width={detail.width} isFocused={isFocused}>
-            <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
+            {title}
           </BorderLine>
         )}
         {detail && (
-          <PaneArea id="detail" size={detail} onPress={(app) => focusOn(app, "detail")}>
-            <PaneRows size={detail} build={buildDetailRows} />
-          </PaneArea>
+          <Box flexDirection="column">
+            {table && isBeside && (
+              <TitleRow width={detail.width} isFocused={isFocused}>
+                <Row cells={[{ text: " " }]} />
+                {title}
+              </TitleRow>
+            )}
+            <PaneArea id="detail" size={detail} onPress={(app) => focusOn(app, "detail")}>
+              <PaneRows size={detail} build={buildDetailRows} />
+            </PaneArea>
+          </Box>
         )}
       </Box>
     </Box>

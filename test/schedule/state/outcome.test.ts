@@ -47,7 +47,12 @@ describe("what is remembered", () => {
       memory = addOutcomes(memory, [dead], {}, dead);
     }
     const tails = memory.dead.map(({ tail }) => tail);
-    expect(tails.map((tail = "") => tail.trimEnd().split("\n").at(-1)?.slice(0, 2))).toEqual(["3 ", "2 ", "1 ", "0 "]);
+    expect(tails.map((tail = "") => tail.trimEnd().split("\n").at(-1)?.slice(0, 2))).toEqual([
+      "3 ",
+      "2 ",
+      "1 ",
+      "0 ",
+    ]);
     expect(tails.at(-1)).toHaveLength(200);
   });
 
