@@ -21,6 +21,7 @@ import { hookTest } from "./schedule/hook.ts";
 import { SCHEDULE_INSPECTIONS } from "./schedule/inspect.ts";
 import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
+import { compare } from "./see/compare.ts";
 import { consoleCommand } from "./see/console.ts";
 import { exporter } from "./see/exporter.ts";
 import { logs } from "./see/logs.ts";
@@ -41,6 +42,7 @@ export const COMMANDS = [
   ...ETCD_COMMANDS,
   logs,
   timeline,
+  compare,
   exporter,
   reset,
   ...DRAIN_COMMANDS,

@@ -1,5 +1,6 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import type { PastMoment } from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { type EtcdLoad, measureEtcdLoad } from "../../cli/views/etcd-members.ts";
 import {
@@ -41,16 +42,6 @@ interface ReadProgress {
   read: number;
   /** Undefined while it is not known. */
   total: number | undefined;
-}
-
-/** A past moment, and how exactly it is known. */
-export interface PastMoment {
-  revision: bigint;
-  /** The time that the screen is about. */
-  at: WallTime;
-  /** Times of the last change before it, and of the first one after it, as far as they are known. */
-  from: WallTime | undefined;
-  until: WallTime | undefined;
 }
 
 /** Whether the displayed data can be trusted. */

@@ -408,7 +408,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
 }
 
 /** Commands for which the console has an action that shows more. */
-const DONE_BY_ACTIONS: ReadonlySet<string> = new Set("logs,schedule dead,timeline,why".split(","));
+const DONE_BY_ACTIONS: ReadonlySet<string> = new Set("compare,logs,schedule dead,timeline,why".split(","));
 
 /** Actions for keys only. They are not listed in the palette. */
 const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set(
