@@ -253,7 +253,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "outcome-archive.ts",
         "file/schema-parts.ts",
       ],
-      "metrics over HTTP, which agent and exporter serve too": [
+      "requests over HTTP, which agent and page answer too": [
         "metrics/listen-address.ts",
         "metrics/metrics-server.ts",
       ],
@@ -327,6 +327,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "views/history.ts",
         "views/hosts.ts",
         "views/index.ts",
+        "views/macros.ts",
         "views/overview-drawing.ts",
         "views/overview.ts",
         "views/problems.ts",
@@ -352,6 +353,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "commands/schedule/perfectsched.ts",
         "commands/schedule/sheets.ts",
         "commands/schedule/worker.impl.ts",
+      ],
+      "listings, details and checks, which the page answers with": [
+        "commands/check/check-recent.impl.ts",
+        "commands/check/check-recent.ts",
+        "commands/see/ls/ls-options.ts",
+        "commands/see/ls/ls.impl.ts",
+        "commands/see/ls/ls.ts",
+        "commands/see/show-json.ts",
+        "commands/see/show.impl.ts",
+        "views/metrics.ts",
       ],
       "texts of commands that the console shows as panes": [
         "commands/see/console.ts",
@@ -383,6 +394,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "the command": ["console.impl.ts"],
     },
   },
+  page: {
+    why: "a page to look at: renders the views as HTML, and changes nothing",
+    may: ["core", "site", "worker", "cli"],
+    doors: {
+      "the command": ["serve.ts"],
+    },
+  },
   library: {
     why: "the API for programs: it connects use cases as commands do, without a command line",
     may: ["core", "schedule", "site", "worker"],
@@ -398,7 +416,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   bin: {
     why: "entry points: they may use everything, and nothing uses them",
-    may: ["core", "schedule", "site", "agent", "worker", "cli", "console", "library", "compat"],
+    may: ["core", "schedule", "site", "agent", "worker", "cli", "console", "page", "library", "compat"],
     doors: {},
   },
 };

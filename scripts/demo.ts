@@ -3,7 +3,7 @@ import { readArguments, readNumber } from "./arguments.ts";
 
 const HELP = `npm run demo -- [--console | --serve] [--seed N]
 
-Demonstrates signalbox on a temporary etcd: a tour of 30 seconds.
+Demonstrates signalbox on a temporary etcd: a tour of 20 seconds.
 
   --console   a simulated site with jobs, and the console
   --serve     only that site, for a console or commands in another terminal

@@ -90,16 +90,28 @@ interface Burst {
   late: number[];
   /** Raft entries per start. */
   proposals: number;
-  /** Processor time per start, ms. */
-  processor: { workers: number; etcd: number };
+  /** Per start. */
+  processor: ProcessorTimes;
 }
 
-/** Makes schedules due at one instant, and waits until all are started and their results stored. */
+/** Processor time, ms. */
+export interface ProcessorTimes {
+  workers: number;
+  etcd: number;
+}
+
+const NOTHING: ProcessorTimes = { workers: 0, etcd: 0 };
+
+/**
+ * Makes schedules due at one instant, and waits until all are started and their results stored.
+ * @param idle  per second while nothing is due; it is left out of the processor time
+ */
 export async function measureBurst(
   cluster: BenchCluster,
   workers: readonly WatchedWorker[],
   burst: number,
   work: Work,
+  idle = NOTHING,
 ): Promise<Burst> {
   const taken = workers.map(({ late }) => late.length);
   const listLate = () => workers.flatMap(({ late }, at) => late.slice(taken[at]));
@@ -107,22 +119,38 @@ export async function measureBurst(
   const due = Date.now() + 3_000;
   await fillSchedules(cluster.store, burst, due, work);
   const times = readTimes(cluster, workers);
+  const from = performance.now();
   const fillCost = BigInt(Math.ceil((2 * burst) / BATCH));
   while (listLate().length < burst) await pause(100);
   await pause(2_000); // until the last result is stored
   const after = readTimes(cluster, workers);
+  const seconds = (performance.now() - from) / 1_000;
+  const computeShare = (name: keyof ProcessorTimes) =>
+    (after[name] - times[name] - idle[name] * seconds) / burst;
   return {
     late: listLate(),
     proposals: Number((await readRaftIndex(cluster)) - entries - fillCost) / burst,
-    processor: {
-      workers: (after.workers - times.workers) / burst,
-      etcd: (after.etcd - times.etcd) / burst,
-    },
+    processor: { workers: computeShare("workers"), etcd: computeShare("etcd") },
   };
 }
 
-/** Reads the processor times so far, ms. */
-function readTimes(cluster: BenchCluster, workers: readonly WatchedWorker[]) {
+/** Measures the processor time per second while nothing is due. */
+export async function measureIdle(
+  cluster: BenchCluster,
+  workers: readonly WatchedWorker[],
+): Promise<ProcessorTimes> {
+  const before = readTimes(cluster, workers);
+  await pause(IDLE);
+  const after = readTimes(cluster, workers);
+  const seconds = IDLE / 1_000;
+  return {
+    workers: (after.workers - before.workers) / seconds,
+    etcd: (after.etcd - before.etcd) / seconds,
+  };
+}
+
+/** Reads the processor times so far. */
+function readTimes(cluster: BenchCluster, workers: readonly WatchedWorker[]): ProcessorTimes {
   return {
     workers: workers.reduce((sum, { pid }) => sum + readProcessorTime(pid), 0),
     etcd: readProcessorTime(cluster.etcd.pid as number),

@@ -8,25 +8,25 @@ const running = new Set<RunningProcess>();
 const isBusy = (loadavg()[0] ?? 0) > 4 * availableParallelism();
 const MORTAL = ["--ttl", isBusy ? "12s" : "3s", "--termination-timeout", "1s"];
 
-/** Runs real commands on a few simulated hosts for 30 seconds, and prints their output as it comes. */
+/** Runs real commands on a few simulated hosts for about 20 seconds, and prints their output as it comes. */
 export async function runTour(): Promise<void> {
   const etcd = await startEtcd();
   try {
     await showOneOfMany(etcd);
-    await showQueue(etcd);
     await showSharedResource(etcd);
+    const workers = ["web1", "web2"].map((host) => startWorker(etcd, host)); // they join during the next scene
     await showDeadHost(etcd);
-    await showSchedules(etcd);
+    await showSchedules(etcd, workers);
     await showOperator(etcd);
-    await showHistory(etcd);
   } finally {
     for (const { child } of running) child.kill("SIGKILL");
     await etcd.stop();
   }
-  printLine(
-    "",
-    "\nThe demo used a real etcd, which is removed now. Next: README.md, or dist/signalbox --help",
-  );
+  console.log(`
+The demo used a real etcd, which is removed now. Next:
+
+  npm run demo -- --console                     # a site of twelve hosts, in the console
+  dist/signalbox setup etcd host1 host2 host3   # your own hosts: docs/three-hosts.md`);
 }
 
 async function showOneOfMany(member: EtcdMember): Promise<void> {
@@ -35,26 +35,6 @@ async function showOneOfMany(member: EtcdMember): Promise<void> {
   );
   const job = ["run", "--lock", "invoices", "--", "sh", "-c", "echo sending invoices; sleep 0.5; echo done"];
   await Promise.all(["web1", "web2", "web3"].map((host) => runOnHost(member, host, job).ended));
-}
-
-async function showQueue(member: EtcdMember): Promise<void> {
-  printHeading("With --wait they queue: first come, first served, each with a larger fencing token.");
-  const job = [
-    "run",
-    "--wait",
-    "--lock",
-    "backup",
-    "--",
-    "sh",
-    "-c",
-    "echo backup with token $SIGNALBOX_TOKEN; sleep 0.3",
-  ];
-  const runs: RunningProcess[] = [];
-  for (const host of ["web1", "web2", "web3"]) {
-    runs.push(runOnHost(member, host, ["-v", ...job]));
-    await runs.at(-1)?.waitForOutput(/waiting|started/);
-  }
-  await Promise.all(runs.map(({ ended }) => ended));
 }
 
 async function showSharedResource(member: EtcdMember): Promise<void> {
@@ -93,29 +73,34 @@ async function showDeadHost(member: EtcdMember): Promise<void> {
     "A runner dies during a job (kill -9). Its command is killed too, and the next host takes over.",
   );
   const job = ["run", "--wait", ...MORTAL, "--lock", "sync", "--", "sh", "-c"];
-  const doomed = runOnHost(member, "web1", [...job, "echo working, pid $$; exec sleep 60"]);
-  await doomed.waitForOutput(/pid (\d+)/);
-  const pid = Number(/pid (\d+)/.exec(doomed.output.stdout)?.[1]);
+  const doomed = runOnHost(member, "web1", [...job, "echo pid $$; echo working; exec sleep 60"]);
+  await doomed.waitForOutput(/working/);
+  const pid = Number(/^pid (\d+)$/m.exec(doomed.output.stdout)?.[1]);
   const heir = runOnHost(member, "web2", ["-v", ...job, "echo carrying on"]);
   await heir.waitForOutput(/waiting/);
-  printLine("web1", "*** kill -9 ***");
+  printLine("web1", `*** kill -9 ${doomed.child.pid} ***`);
   doomed.child.kill("SIGKILL");
   await doomed.ended;
   await waitUntil(() => !isRunning(pid));
-  printLine("web1", `its command (pid ${pid}) is dead too: the guardian killed it`);
+  printLine("web1", "its command is dead too: the guardian killed it");
   await heir.ended;
 }
 
-async function showSchedules(member: EtcdMember): Promise<void> {
+interface DemoWorker {
+  host: string;
+  worker: RunningProcess;
+}
+
+function startWorker(member: EtcdMember, host: string): DemoWorker {
+  return { host, worker: runOnHost(member, host, ["worker", ...MORTAL]) };
+}
+
+async function showSchedules(member: EtcdMember, workers: readonly DemoWorker[]): Promise<void> {
   printHeading(
     "A schedule replaces crontabs: workers on two hosts, and each run on one of them. One worker dies; the other one repeats the run.",
   );
   const add = ["schedule", "add", "report", "@daily", "--", "sh", "-c"];
   await runOnHost(member, "ops", [...add, "echo run $SIGNALBOX_ATTEMPT on $SIGNALBOX_HOST; sleep 1"]).ended;
-  const workers = ["web1", "web2"].map((host) => ({
-    host,
-    worker: runOnHost(member, host, ["worker", ...MORTAL]),
-  }));
   await waitUntil(
     () => workers.every(({ worker }) => worker.output.stderr.includes("worker joined")),
     isBusy ? 30_000 : 3_000,
@@ -131,16 +116,12 @@ async function showSchedules(member: EtcdMember): Promise<void> {
   doomed.worker.child.kill("SIGKILL");
   const heir = workers.find((one) => one !== doomed);
   await heir?.worker.waitForOutput(/run 2/);
-  await waitUntil(() => false, 1_200);
-  await runOnHost(member, "ops", ["ls", "schedules", "--columns", "schedule,state,last,cron,task"]).ended;
   heir?.worker.child.kill("SIGTERM");
   await heir?.worker.ended;
 }
 
 async function showOperator(member: EtcdMember): Promise<void> {
-  printHeading(
-    "An operator lists the locks, asks why a run waits, ends a job that is stuck, and drains a host for maintenance.",
-  );
+  printHeading("An operator lists the locks, asks why a run waits, and ends a job that is stuck.");
   const job = ["run", "--lock", "backup", "--termination-timeout", "500ms", "--", "sh", "-c"];
   const stuck = runOnHost(member, "web1", [...job, "trap '' TERM; echo stuck; while :; do sleep 0.1; done"]);
   await stuck.waitForOutput(/stuck/);
@@ -159,16 +140,7 @@ async function showOperator(member: EtcdMember): Promise<void> {
   await runOnHost(member, "ops", ["why", "backup"]).ended;
   await runOnHost(member, "ops", ["reset", "lock", "backup", "--yes", "--reason", "it was stuck"]).ended;
   await next.waitForOutput(/at last/);
-  await runOnHost(member, "ops", ["drain", "host", "web2", "--yes", "--wait", "--reason", "new disks"]).ended;
-  await runOnHost(member, "web2", ["run", "--lock", "invoices", "--", "echo", "this does not start"]).ended;
-  await runOnHost(member, "ops", ["undrain", "host", "web2", "--yes"]).ended;
-  await runOnHost(member, "ops", ["ls", "audit", "--columns", "who,action,target,outcome,reason"]).ended;
-}
-
-async function showHistory(member: EtcdMember): Promise<void> {
-  printHeading("At the end, nothing is held and nobody waits.");
-  const list = runOnHost(member, "web1", ["ls"]);
-  await list.ended;
+  await next.ended;
 }
 
 /** Runs signalbox as on another host, and prints its output as it comes. */
@@ -189,21 +161,29 @@ function runOnHost(member: EtcdMember, host: string, args: string[]): RunningPro
   return run;
 }
 
-/** Prints the output of the commands, and why runs wait. Leaves out that runs start and end, because their commands show it. */
+/**
+ * What is left out: that runs start and end, because their commands show it; how workers begin and end; and the pid of the command,
+ * because people look for the runner's.
+ */
+const LEFT_OUT =
+  /^(pid \d+$|signalbox: (started|finished|worker joined|schedules read|leaving|(warn: )?this host's clock))/;
+
+/** Prints the output of the commands, and why runs wait. */
 function printLines(host: string, { child }: RunningProcess): void {
   for (const stream of [child.stdout, child.stderr]) {
     let rest = "";
     stream?.on("data", (text: string) => {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines)
-        if (!/^signalbox: (started|finished)/.test(line)) printLine(host, formatWaitReason(line));
+      for (const line of lines) if (!LEFT_OUT.test(line)) printLine(host, formatWaitReason(line));
     });
   }
 }
 
 function formatWaitReason(line: string): string {
-  return line.replace(/^signalbox: waiting why="(.*)"$/, "waits: $1").replaceAll('\\"', '"');
+  return line
+    .replace(/^signalbox: waiting why="(?:waiting (?=for))?(.*)"$/, "waits: $1")
+    .replaceAll('\\"', '"');
 }
 
 function printHeading(title: string): void {
@@ -211,11 +191,8 @@ function printHeading(title: string): void {
 }
 
 function printLine(host: string, text: string): void {
-  if (host === "") console.log(text);
-  else
-    console.log(
-      `  ${((performance.now() - started) / 1000).toFixed(2).padStart(5)} s  ${host.padEnd(5)} ${text}`,
-    );
+  const seconds = ((performance.now() - started) / 1000).toFixed(2).padStart(5);
+  console.log(`  ${seconds} s  ${host.padEnd(5)} ${text}`);
 }
 
 function isRunning(pid: number): boolean {

@@ -46,7 +46,7 @@ export const STORIES: readonly Story[] = [
     steps: [
       { says: "the state half a minute ago", keys: ["a", '"-30s"', "enter"], shows: /PAST/ },
       { says: "the changes after it", keys: ["}", "}", "}"], shows: /PAST/ },
-      { says: "the queues then", keys: ["]"], shows: /PAST/ },
+      { says: "the queues then", keys: ["]", "]"], shows: /PAST/ },
       { says: "back to now", keys: ["a"], shows: /live rev/ },
     ],
   },

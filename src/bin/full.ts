@@ -1,4 +1,5 @@
 import { runCommand } from "../cli/commands/run/run.ts";
+import { LISTINGS } from "../cli/commands/see/ls/ls.ts";
 import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/frame/command.ts";
 import { reportError } from "../cli/frame/command-line/execute-command.ts";
 import { computeHelpWidth } from "../cli/frame/command-line/help.ts";
@@ -42,18 +43,23 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   top: "console",
   daemon: "worker",
   cron: "schedule",
-  schedules: "ls schedules",
   add: "schedule add",
-  setup: "init",
   whatif: "drain, reset or resource set, with --dry-run",
   log: "ls history",
-  history: "ls history",
   stats: "ls statistics",
+  exporter: "serve",
+  web: "serve",
   collisions: "schedule lint --collisions",
-  audit: "ls audit",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
   since: "ls history --since TIME, ls audit --since TIME or timeline",
+  "group list": "ls groups",
+  "resource list": "ls resources",
+  "schedule list": "ls schedules",
+  "schedule show": "show schedule KEY",
+  "schedule run": "schedule trigger KEY",
+  "schedule start": "schedule trigger KEY or schedule resume KEY",
+  "schedule remove": "schedule delete KEY",
 };
 
 /** All commands except `signalbox run …`, which has its own bundle. */
@@ -96,7 +102,7 @@ function createOptionError(argv: readonly string[]): UsageError {
 async function printHelp(argv: readonly string[], io: CommandIo): Promise<number> {
   const topic = argv.join(" ");
   const columns = computeHelpWidth(io.terminal);
-  const wanted = ALL_COMMANDS.find(({ id }) => id === topic);
+  const wanted = ALL_COMMANDS.find(({ id }) => id === topic || id === argv[0]);
   if (wanted !== undefined) return runCommandLine(wanted, ["--help"], io);
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
   if (["", "help", "version"].includes(topic)) io.writeOutput(renderProgramHelp(ALL_COMMANDS, columns));
@@ -128,15 +134,23 @@ function createUnknownCommandError(first: string, second: string): UsageError {
 function createUnknownSubcommandError(first: string, second: string, family: readonly string[]): UsageError {
   const choices = `there are: ${family.join(", ")}`;
   if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${choices}`);
+  const other = findSynonym(`${first} ${second === "ls" ? "list" : second}`);
   const meant = findNearest(
     second,
     family.map((id) => id.slice(first.length + 1)),
   );
-  const hint = meant === undefined ? choices : `did you mean ${quoteText(`${first} ${meant}`)}?`;
+  const hint =
+    other !== undefined
+      ? `use: signalbox ${other}`
+      : meant === undefined
+        ? choices
+        : `did you mean ${quoteText(`${first} ${meant}`)}?`;
   return new UsageError(`${quoteText(`${first} ${second}`)} is not a command; ${hint}`);
 }
 
 /** Returns the command line to use instead of a word, without `signalbox`; undefined for an unknown word. */
 function findSynonym(word: string): string | undefined {
-  return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
+  if (Object.hasOwn(SYNONYMS, word)) return SYNONYMS[word];
+  const listing = LISTINGS.find((one) => one === word || one === `${word}s`);
+  return listing && `ls ${listing}`;
 }

@@ -39,7 +39,8 @@ if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
 else if (command === "agent")
   startLimited(HEAP_LIMITS.agent, () => require("./agent.cjs"), keepSystemdSocket());
-else if (command === "worker") startLimited(HEAP_LIMITS.worker, () => require("./full.cjs"));
+else if (command === "worker" || command === "serve")
+  startLimited(HEAP_LIMITS[command], () => require("./full.cjs"));
 else if (command === "__complete") require("./complete.cjs");
 else if ((command === "console" || isAtTerminal()) && canParse())
   startLimited(HEAP_LIMITS.console, () => {

@@ -9,17 +9,16 @@ import { LONG_AGO, type Millis, subtractTime } from "../core/base/clock.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Subject } from "../site/state/subject.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
-import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
+import { type ConsoleTable, ShownTable } from "./data/console-table.ts";
 import { ContextList, type OpenedContext } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
-import { EtcdReader } from "./data/etcd-reader.ts";
 import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
 import { HistoryReader } from "./data/history-reader.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
-import { OverviewPicture, type PicturePart } from "./data/overview-picture.ts";
 import { ScreenLog } from "./data/screen-log.ts";
 import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
+import { TableView } from "./data/table-view.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
 import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
@@ -30,12 +29,10 @@ import {
   type ConsoleState,
   type CursorLists,
   clampCursors,
-  isEtcdTab,
   type TabState,
   TOAST_DURATION,
-  updateTab,
 } from "./state/console-state.ts";
-import { clamp, type RowList } from "./state/cursor.ts";
+import type { RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {
   getPreferencesPath,
@@ -121,13 +118,13 @@ export class ConsoleApp {
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
   readonly #historyReader: HistoryReader;
-  readonly etcd: EtcdReader;
+  /** The left table, or the only one, and the right one. */
+  readonly views: readonly [TableView, TableView];
   /** Undefined if the terminal is not known to show links, or if links are disabled. */
   readonly links: FileLinks | undefined;
   /** Separate counters for the live state and each past one. */
   #counters = new WeakMap<ShownData, TabCounter>();
-  readonly picture = new OverviewPicture();
-  readonly #tables = new Tables();
+  readonly #panelTable = new ShownTable();
   readonly #alerts = new Alerts();
   #connectionKind = "opening";
   /** Number of lost changes that were logged. */
@@ -166,7 +163,7 @@ export class ConsoleApp {
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange, ports.getIsQuiet);
     this.#historyReader = new HistoryReader(context, notifyChange);
-    this.etcd = new EtcdReader(context, notifyChange);
+    this.views = [new TableView(this, false), new TableView(this, true)];
     if (context.settings.hyperlinks && canShowLinks(io.env))
       this.links = new FileLinks(join(import.meta.dirname, ".."), hostname());
     for (const finding of findings) this.log.add(finding);
@@ -209,9 +206,16 @@ export class ConsoleApp {
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
     return this.#dimmed.theme;
   }
-  /** The table of the active tab. */
+  /** The active table. */
+  get view(): TableView {
+    return this.views.find(({ isActive }) => isActive) ?? this.views[0];
+  }
+  /** The table that is not active, if there is one. */
+  get otherView(): TableView | undefined {
+    return this.views.find(({ isActive }) => !isActive);
+  }
   get table(): ConsoleTable {
-    return this.#tables.getTabTable(this.state.tab);
+    return this.view.table;
   }
 
   /** The time of the displayed state: the wall clock, or a past time. */
@@ -261,40 +265,7 @@ export class ConsoleApp {
   #countTableLines(): number | undefined {
     return this.table.length === 0 || this.state.tab === "overview"
       ? undefined
-      : this.table.length + this.titleHeight;
-  }
-
-  /** Height of the overview above its table. The table has few rows, so the overview takes most of the lines. */
-  get pictureHeight(): number {
-    const { tab } = this.state;
-    const height = tab === "overview" && this.liveView.hasRead ? this.getLayout()?.table?.height : undefined;
-    if (height === undefined) return 0;
-    const rows = clamp(Math.max(3, Math.floor(height / 4)), 1, this.table.length);
-    return Math.max(0, height - rows - 1 - this.tableNotes.length);
-  }
-
-  /** The selected part of the picture; undefined if the cursor is in the table below, or elsewhere. */
-  get picturePart(): PicturePart | undefined {
-    return this.pictureHeight > 0 ? this.picture.findPart(this.tabState.cell) : undefined;
-  }
-
-  findPicturePartAt(line: number, column: number): PicturePart | undefined {
-    return line < this.pictureHeight ? this.picture.findPartAt(line, column) : undefined;
-  }
-
-  selectPicturePart(part: PicturePart | undefined): void {
-    if (this.state.tab === "overview" && part?.id !== this.tabState.cell)
-      this.update((state) => ({ ...updateTab(state, { cell: part?.id }), detail: { top: 0 } }));
-  }
-
-  /** The lines above the titles of the table's columns. */
-  get tableNotes(): ReturnType<typeof listTableNotes> {
-    return listTableNotes(this.table, this.tabState, this.getTabCounts()[this.state.tab]);
-  }
-
-  /** The number of lines above the rows of the table. */
-  get titleHeight(): number {
-    return 1 + this.tableNotes.length + this.pictureHeight + (isEtcdTab(this.state.tab) ? 1 : 0);
+      : this.table.length + this.view.titleHeight;
   }
 
   /** Counts the lines of the panel: one for the text of an empty panel, and one more for the titles of a table. */
@@ -318,10 +289,11 @@ export class ConsoleApp {
 
   /** The lists that have a cursor, with the number of rows that fit. */
   getLists(): CursorLists {
-    const { table, explorer, panel } = this.getLayout() ?? {};
+    const { explorer, panel } = this.getLayout() ?? {};
     const titles = this.getPanelTable() === undefined ? 0 : 1;
     return {
-      table: { rows: this.table, height: Math.max(1, (table?.height ?? 1) - this.titleHeight) },
+      table: this.view.list,
+      beside: this.otherView?.list,
       explorer: { rows: this.tree, height: (explorer?.height ?? 2) - 1 },
       panel: { rows: this.getPanelRows(), height: (panel?.height ?? 1) - titles },
     };
@@ -334,13 +306,15 @@ export class ConsoleApp {
   /** The displayed state; while the history is shown, with the outcomes of schedules. */
   getTableSnapshot(): Snapshot {
     const { snapshot, past } = this.liveView;
-    return this.#historyReader.complete(snapshot, this.state.tab === "history", past);
+    const { tab, split } = this.state;
+    const isShown = tab === "history" || split?.tab === "history";
+    return this.#historyReader.complete(snapshot, isShown, past);
   }
 
   /** Whether the rows of the active tab are still read for the first time. */
   get isReadingRows(): boolean {
     this.getTableSnapshot(); // begins to read
-    return this.etcd.isReading || this.#historyReader.isReading;
+    return this.view.etcd.isReading || this.#historyReader.isReading;
   }
 
   #getCounter(): TabCounter {
@@ -351,7 +325,10 @@ export class ConsoleApp {
 
   /** The table that the panel shows, if it shows one. */
   getPanelTable(): ConsoleTable | undefined {
-    return this.#tables.findPanelTable(this.state.panel.id);
+    const { id } = this.state.panel;
+    if (id === "problems" || id === "audit") return this.#panelTable.show(id);
+    this.#panelTable.hide();
+    return undefined;
   }
 
   /** The line of the explorer under the cursor. */
@@ -361,7 +338,7 @@ export class ConsoleApp {
 
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
-    const target = this.picturePart?.target;
+    const target = this.view.picturePart?.target;
     if (target !== undefined) return target.kind === "listing" ? undefined : target;
     return this.table.getSubjectAt(this.tabState.cursor.index);
   }
@@ -433,7 +410,7 @@ export class ConsoleApp {
     this.contexts.end();
     this.#detailCache.end();
     this.#historyReader.end();
-    this.etcd.show(undefined);
+    for (const view of this.views) view.hide();
   }
 
   /**
@@ -456,10 +433,10 @@ export class ConsoleApp {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
     this.#refreshedFor = this.getShownTime();
-    this.etcd.show(this.state.tab);
-    this.table.update(this.getTableSnapshot(), wall, this.tabState, this.etcd.rows);
-    const { obstacle } = this.#historyReader;
-    if (obstacle !== undefined) this.table.remarks = [obstacle, ...this.table.remarks];
+    const whole = this.getTableSnapshot();
+    this.view.update(whole, this.#historyReader.obstacle);
+    this.otherView?.update(whole, this.#historyReader.obstacle);
+    if (this.otherView === undefined) this.views[1].hide();
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     this.#updateTree();
     this.update((state) => clampCursors(state, this.getLists(), this.getPresentTime()));

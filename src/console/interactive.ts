@@ -241,7 +241,7 @@ export class InteractiveConsole {
   }
 
   #handleInput(event: InputEvent): void {
-    if (this.#isDue) this.#catchUpWithKeys();
+    if (this.#isDue || this.#writer?.isClogged) this.#catchUpWithKeys();
     dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
     if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
     this.#lastKeyAt = this.#context.clock.now();

@@ -7,7 +7,6 @@ import type { WorkerEvent } from "../worker/events.ts";
 import type { Hooks } from "../worker/hooks/hooks.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
-import { MemoryRelease } from "./memory-release.ts";
 import {
   PATH,
   POSITIVE,
@@ -94,7 +93,6 @@ export class Worker<T extends object = Record<string, unknown>> {
   readonly #listeners = new WorkerListeners();
   readonly #archive: OutcomeArchive | undefined;
   readonly #hooks: Hooks;
-  readonly #memory: MemoryRelease;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -118,7 +116,6 @@ export class Worker<T extends object = Record<string, unknown>> {
     if (archiveFile !== undefined)
       this.#archive = new OutcomeArchive(ports, { path: archiveFile, size, files });
     this.#hooks = connection.createHooks();
-    this.#memory = new MemoryRelease(ports.clock, () => this.#engine.running === 0);
     this.#engine = new ScheduleWorker(ports, {
       checkEtcd: (signal) => connection.checkRoles(signal),
       host: facts.fqdn,
@@ -192,7 +189,6 @@ export class Worker<T extends object = Record<string, unknown>> {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
       over.abort();
-      this.#memory.close();
       await this.#hooks.close();
       await this.#archive?.close();
       this.#connection.drop(this);
@@ -203,6 +199,5 @@ export class Worker<T extends object = Record<string, unknown>> {
     this.#archive?.handleEvent(event);
     this.#hooks.handleEvent(event);
     this.#listeners.handleEvent(event);
-    if (event.kind === "ended") this.#memory.handleEnd();
   }
 }

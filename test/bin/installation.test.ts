@@ -37,7 +37,7 @@ test.each([
   ["the console", ["console", "--once"]],
   ["the agent", ["agent", "--agent-socket", "agent.sock"]],
   ["the worker", ["worker"]],
-  ["the exporter", ["exporter"]],
+  ["the page", ["serve"]],
   ["a front end", ["golock", "x", "true"], 201], // as golock itself
   ["doctor", ["doctor"]],
 ])("%s names the missing package etcd3, and what to do", (_what, args, code = 78) => {

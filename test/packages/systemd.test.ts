@@ -43,7 +43,7 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
 
   test("the installation enables and starts the agent's socket, and no other unit", () => {
     expect(readState(SOCKET)).toEqual(["enabled", "active"]);
-    for (const unit of [AGENT, "signalbox-worker", "signalbox-exporter"])
+    for (const unit of [AGENT, "signalbox-worker", "signalbox-serve"])
       expect(readState(unit)).toEqual(["disabled", "inactive"]);
   });
 
@@ -59,9 +59,9 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
     expect(readProperty(AGENT, "CPUWeight")).toBe("1000");
   });
 
-  test("the worker and the exporter become ready in their sandboxes", () => {
-    root.require("systemctl enable --now signalbox-worker signalbox-exporter");
-    expect(root.run("systemctl is-active signalbox-worker signalbox-exporter").stdout).toBe(
+  test("the worker and the page become ready in their sandboxes", () => {
+    root.require("systemctl enable --now signalbox-worker signalbox-serve");
+    expect(root.run("systemctl is-active signalbox-worker signalbox-serve").stdout).toBe(
       "active\nactive\n",
     );
   });

@@ -1,4 +1,4 @@
-/** The alert rules and the dashboard in docs/ name only metrics that the exporter and workers serve. */
+/** The alert rules and the dashboard in docs/ name only metrics that `signalbox serve` and workers serve. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";

@@ -1,13 +1,13 @@
 /** The exponents of `npm run bench -- growth`. */
 import { describe, expect, it } from "vitest";
 import { createTestRandom } from "../../fixtures/test-seed.ts";
-import { findTooFast, GrowthSeries } from "../../scripts/bench/growth/growth-series.ts";
+import { findTooFast, GrowthSeries, type LIMITS } from "../../scripts/bench/growth/growth-series.ts";
 
 const SIZES = [10, 100, 1_000, 10_000];
 const random = createTestRandom("growth");
 
 /** @param cost  at a size, in one of five rounds */
-function createSeries(growth: "constant" | "linear", cost: (size: number, round: number) => number) {
+function createSeries(growth: keyof typeof LIMITS, cost: (size: number, round: number) => number) {
   const series = new GrowthSeries("a cost", growth);
   for (const size of SIZES) for (let round = 0; round < 5; round += 1) series.add(size, cost(size, round));
   return series;
@@ -43,6 +43,15 @@ describe("the exponent", () => {
   it("shows growth that begins at the largest size", () => {
     expect(createSeries("constant", (size) => Math.max(10, size / 100)).isTooFast()).toBe(true);
     expect(createSeries("linear", (size) => size * Math.max(1, size / 1_000)).isTooFast()).toBe(true);
+  });
+
+  it("of what workers share may be a quarter more with four of them than with one", () => {
+    const isTooFast = (more: number) => {
+      const series = new GrowthSeries("a cost", "shared");
+      for (const [workers, factor] of [1, more, more ** 2].entries()) series.add(4 ** workers, factor);
+      return series.isTooFast();
+    };
+    expect([isTooFast(1.24), isTooFast(1.26)]).toEqual([false, true]);
   });
 
   it("of what could not be measured is too large", () => {

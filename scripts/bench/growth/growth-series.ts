@@ -1,7 +1,10 @@
 import { computeMean, computeMedian } from "../figures.ts";
 
-/** The largest exponents. The rest is for noise, and for the depth of trees. */
-export const LIMITS = { constant: 0.1, linear: 1.1 } as const;
+/**
+ * The largest exponents. The rest is for noise, and for the depth of trees. `shared`: what workers share costs each of them something,
+ * with four of them a quarter more in all than with one.
+ */
+export const LIMITS = { constant: 0.1, shared: Math.log(1.25) / Math.log(4), linear: 1.1 } as const;
 
 /** A cost, measured several times at each of several sizes. */
 export class GrowthSeries {

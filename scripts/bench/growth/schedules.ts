@@ -1,5 +1,12 @@
 import type { BenchCluster } from "../bench-cluster.ts";
-import { COMMAND, fillSchedules, measureBurst, measureFirstWorker, withWorkers } from "../schedules.ts";
+import {
+  COMMAND,
+  fillSchedules,
+  measureBurst,
+  measureFirstWorker,
+  measureIdle,
+  withWorkers,
+} from "../schedules.ts";
 import { bundleWorker, type WatchedWorker } from "../watched-worker.ts";
 import { GrowthSeries } from "./growth-series.ts";
 
@@ -30,17 +37,21 @@ export async function measureSchedules(
   return [start, memory, firing];
 }
 
-/** Measures schedules that are due at one instant, after a first time in which V8 has not optimized the workers. */
+/**
+ * Measures schedules that are due at one instant, after as many for each worker, in which V8 has not optimized it. What the workers
+ * need when nothing is due is left out.
+ */
 export async function measureFirings(
   cluster: BenchCluster,
   workers: readonly WatchedWorker[],
   due: number,
 ): Promise<{ late: number[]; processor: number }[]> {
   await Promise.all(workers.map((worker) => worker.joined));
-  await measureBurst(cluster, workers, due, COMMAND);
+  for (const _ of workers) await measureBurst(cluster, workers, due, COMMAND);
+  const idle = await measureIdle(cluster, workers);
   const firings: { late: number[]; processor: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { late, processor } = await measureBurst(cluster, workers, due, COMMAND);
+    const { late, processor } = await measureBurst(cluster, workers, due, COMMAND, idle);
     firings.push({ late, processor: processor.workers + processor.etcd });
   }
   return firings;

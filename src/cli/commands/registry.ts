@@ -23,7 +23,6 @@ import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
 import { compare } from "./see/compare.ts";
 import { consoleCommand } from "./see/console.ts";
-import { exporter } from "./see/exporter.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
 import { overview } from "./see/overview.ts";
@@ -43,7 +42,6 @@ export const COMMANDS = [
   logs,
   timeline,
   compare,
-  exporter,
   reset,
   ...DRAIN_COMMANDS,
   ...GROUP_COMMANDS,

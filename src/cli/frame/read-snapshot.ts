@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
@@ -109,6 +110,7 @@ export async function readSnapshotRanges(
   more: readonly Required<KeyRange>[] = [],
   revision?: bigint,
 ): Promise<Snapshot> {
+  if (context.followedSnapshot !== undefined) return context.followedSnapshot;
   const builder = new SnapshotBuilder(context.keys, collections, more);
   await load(context, builder, { signal: context.signal, revision });
   return builder.getSnapshot();
@@ -135,6 +137,7 @@ export function readEntryLiveness(
 
 /** Reads the names of the locks that have a history. @param revision  that of an earlier read */
 export async function readRecordedLocks(context: CommandContext, revision?: bigint): Promise<string[]> {
+  if (context.followedSnapshot !== undefined) return [...context.followedSnapshot.histories.keys()];
   const options = { keysOnly: true, signal: context.signal, revision };
   const kvs = await readAll(context, context.keys.histories(), options);
   return kvs.flatMap(({ key }) => {
@@ -146,7 +149,18 @@ export async function readRecordedLocks(context: CommandContext, revision?: bigi
 /** Returns the range of recent audit records. Their ids are in the order of time. */
 export function buildRecentAuditRange({ keys, clock }: CommandContext): Required<KeyRange> {
   const { rangeEnd } = keys.audits();
-  return { key: keys.audit(formatAuditTime(clock.getWallTime() - AUDIT_SPAN)), rangeEnd };
+  return { key: keys.audit(formatRecentAuditStart(clock.getWallTime())), rangeEnd };
+}
+
+/** Formats the lowest id that a recent audit record can have. */
+function formatRecentAuditStart(wall: WallTime): string {
+  return formatAuditTime(wall - AUDIT_SPAN);
+}
+
+/** Leaves out audit records that are not recent, as reads of details do. */
+export function selectRecentAudit(snapshot: Snapshot, wall: WallTime): Snapshot {
+  const start = formatRecentAuditStart(wall);
+  return { ...snapshot, audit: new Map([...snapshot.audit].filter(([id]) => id >= start)) };
 }
 
 /** @throws SignalboxError 1 with a suggestion */

@@ -19,6 +19,8 @@ export interface CommandContext<F = object> extends CommandConnection, Omit<Call
    * shows.
    */
   knownSnapshot?: Snapshot | undefined;
+  /** Everything in etcd, if the caller follows it: reads take it from there. Without, etcd is read. */
+  followedSnapshot?: Snapshot;
   /** Aborted with an `InterruptedError` when the user ends the command. */
   signal: AbortSignal;
   /** Prints one line for the user on standard error, unless the call is quiet. */

@@ -1,14 +1,14 @@
 import type { WallTime } from "../../core/base/clock.ts";
+import { clean } from "../../core/base/text.ts";
 import { hasEnded } from "../../core/protocol/drain.ts";
-import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
+import { DRAIN_SCOPES, type Keys } from "../../core/protocol/keys.ts";
+import type { WatchEvent } from "../../core/protocol/txn.ts";
 import { computeQueueTally, computeShares, type QueueTally } from "../../site/state/shares.ts";
 import type { NamedQueue, Snapshot } from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
 import { computeHostAgents, type HostAgent, sumDeclined } from "./hosts.ts";
-import { findProblems, problemsView } from "./problems.ts";
+import { findProblems } from "./problems.ts";
 import { buildScheduleRows, SCHEDULE_STATES } from "./schedules.ts";
-
-export const METRIC_COLLECTIONS = problemsView.collections;
 
 /** Computes the metrics of a snapshot. */
 export function measureSnapshot(snapshot: Snapshot, wall: WallTime): MetricFamily[] {
@@ -321,4 +321,34 @@ function measureItems<T>(
     });
     return { name, help, samples };
   });
+}
+
+type Prom = typeof import("prom-client");
+
+/** Renders metrics in the text format of Prometheus, without duplicate series: with one, Prometheus rejects the scrape. */
+export function renderFamilies(prom: Prom, families: readonly MetricFamily[]): Promise<string> {
+  const registry = new prom.Registry();
+  for (const { name, help, samples } of families) {
+    if (samples.length === 0) continue;
+    const labelNames = [...new Set(samples.flatMap(([labels]) => Object.keys(labels)))];
+    const gauge = new prom.Gauge({ name: `signalbox_${name}`, help, labelNames, registers: [registry] });
+    for (const [labels, value] of samples)
+      gauge.set(Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, clean(text)])), value);
+  }
+  return registry.metrics();
+}
+
+/**
+ * Sums how many bytes a watch has seen written, by collection. etcd keeps every value until it is compacted, so a key that is
+ * overwritten fills the database as well as new keys do.
+ */
+export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const event of events) {
+    if (event.type !== "put") continue;
+    const { key, value } = event.kv;
+    const collection = keys.findFirstSegment(key) ?? "other"; // the label takes no value that a user can choose
+    sums.set(collection, (sums.get(collection) ?? 0) + Buffer.byteLength(key) + Buffer.byteLength(value));
+  }
+  return sums;
 }

@@ -21,18 +21,20 @@ import { Columns, Filter, SavedViews } from "../overlays/TableChoices.tsx";
 import { openTimeline } from "../overlays/Timeline.tsx";
 import { openWhatIf } from "../overlays/WhatIf.tsx";
 import { dragBorder, releaseBorder, resetSizes, resizePane } from "../parts/borders.ts";
-import type { KeyActionId } from "../parts/keymap.ts";
+import { type KeyActionId, TAB_ACTIONS } from "../parts/keymap.ts";
 import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
 import { moveInFocusedPane } from "../parts/moves.ts";
 import {
   createSameRowCheck,
   focusNext,
   focusOn,
+  focusTable,
   goTo,
   goToPlace,
   mayLeaveJobs,
   openTab,
   showJobs,
+  splitTables,
   switchTab,
 } from "../parts/navigation.ts";
 import {
@@ -64,13 +66,12 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   filter: (app) => app.overlays.open(<Filter tab={app.state.tab} />),
   help: (app) => app.overlays.open(<Help />),
   quit,
-  problems: (app) => app.update((state) => openTab(state, "problems")),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.ports.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
   pane1: (app) => focusOn(app, "explorer"),
-  pane2: (app) => focusOn(app, "table"),
+  pane2: focusTable,
   pane3: (app) => focusOn(app, "detail"),
   pane4: (app) => focusOn(app, "panel"),
   pane5: (app) => {
@@ -79,6 +80,11 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
+  ...createHandlers(
+    Object.keys(TAB_ACTIONS) as (keyof typeof TAB_ACTIONS)[],
+    (id) => (app) => app.update((state) => openTab(state, id)),
+  ),
+  split: splitTables,
   explorer: (app) => app.update((state) => togglePane(state, "explorer")),
   panel: (app) => app.update((state) => togglePane(state, "panel")),
   zoom: (app) =>

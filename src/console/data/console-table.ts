@@ -19,10 +19,11 @@ import { createMacrosView } from "../../cli/views/macros.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../../cli/views/view.ts";
 import type { WallTime } from "../../core/base/clock.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
-import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
+import { getTabView, type TabId, type TabState } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 
 /** Filter and order of a table. */
@@ -43,6 +44,8 @@ export interface OutsideRows {
 
 /** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
 const LARGE_ROW_COUNT = 5_000;
+
+const buildMacrosView = memoizeWeakly((snapshot: Snapshot) => createMacrosView(snapshot) as AnyView<object>);
 
 type TableLook = OutputStyle & { width: number };
 
@@ -145,7 +148,7 @@ export class ConsoleTable implements RowList {
   /** Adds to the macros a column for each resource of hosts. */
   #adaptView(snapshot: Snapshot): void {
     if (this.id !== "macros") return;
-    const view = createMacrosView(snapshot) as AnyView<object>;
+    const view = buildMacrosView(snapshot);
     if (String(view.columns.map(({ id }) => id)) === String(this.columns.map(({ id }) => id))) return;
     this.#view = view;
     this.forgetRows();
@@ -388,27 +391,10 @@ export function listColumnIds<R>(
 }
 
 /**
- * Tables by the place where they are shown, each created on first use. A large table releases its rows when it is
- * hidden.
+ * The tables of one place, which shows one of them at a time. Each is created on first use. A large one releases its rows
+ * when it is hidden.
  */
-export class Tables {
-  readonly #tabs = new ShownTable();
-  readonly #panels = new ShownTable();
-
-  getTabTable(id: TabId): ConsoleTable {
-    return this.#tabs.show(id);
-  }
-
-  /** Returns the table that a panel shows, or undefined if it shows none. */
-  findPanelTable(id: PanelId): ConsoleTable | undefined {
-    if (id === "problems" || id === "audit") return this.#panels.show(id);
-    this.#panels.hide();
-    return undefined;
-  }
-}
-
-/** The tables of one place, which shows one of them at a time. */
-class ShownTable {
+export class ShownTable {
   readonly #known = new Map<TabId, ConsoleTable>();
   #shown: ConsoleTable | undefined;
 

@@ -97,11 +97,7 @@ interface Look {
   hidesSame: boolean;
 }
 
-function buildRows(
-  app: ConsoleApp,
-  { states, comparison, fault }: ComparisonState,
-  look: Look,
-): RowModel[] {
+function buildRows(app: ConsoleApp, { states, comparison, fault }: ComparisonState, look: Look): RowModel[] {
   const [before, after] = states;
   if (fault !== undefined) return [createRow(`the past cannot be read: ${fault}`, "problem")];
   if (before === undefined || after === undefined || comparison === undefined)

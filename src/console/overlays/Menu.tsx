@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { isRowCommandId } from "../../cli/commands/registry.ts";
+import { shortenOwner, shortenResourceName } from "../../cli/views/columns.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
@@ -8,7 +10,7 @@ import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";
 import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
-import { padCells, padText, type RowCell } from "../theme/Row.tsx";
+import { createRow, padCells, padText, type RowCell } from "../theme/Row.tsx";
 import { ListFrame, moveInList, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 /**
@@ -53,15 +55,19 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
     choose(entries.find((entry) => entry.id === id));
   });
   const width = Math.min(room.width, Math.max(24, ...entries.map(computeEntryWidth)));
+  const lines = entries.flatMap((entry, index) =>
+    index > 0 && entry.group !== entries[index - 1]?.group ? [undefined, entry] : [entry],
+  );
+  const separator = createRow(app.theme.signs.horizontal.repeat(width), "border");
   return (
     <ListFrame
       title={title}
-      rows={entries.map((entry) => ({ cells: buildEntryCells(entry, width) }))}
-      cursor={active}
+      rows={lines.map((entry) => (entry ? { cells: buildEntryCells(entry, width) } : separator))}
+      cursor={lines.indexOf(entries[active])}
       hints={[["Enter", "do it"]]}
       width={width}
       at={at}
-      onPress={(row) => choose(entries[row])}
+      onPress={(row) => choose(lines[row])}
       onPressOutside={close}
     />
   );
@@ -70,20 +76,20 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
 /** Width of the column with the keys. */
 const KEY_COLUMNS = 9;
 
-function computeEntryWidth({ brief, obstacle }: MenuEntry): number {
+function computeEntryWidth({ title, obstacle }: MenuEntry): number {
   return (
     KEY_COLUMNS +
-    computeDisplayWidth(brief) +
+    computeDisplayWidth(title) +
     (obstacle === undefined ? 0 : computeDisplayWidth(obstacle) + 3)
   );
 }
 
-function buildEntryCells({ key = "", brief, obstacle }: MenuEntry, width: number): readonly RowCell[] {
+function buildEntryCells({ key = "", title, obstacle }: MenuEntry, width: number): readonly RowCell[] {
   const start: RowCell = {
     text: padText(cleanToWidth(key, KEY_COLUMNS - 1), KEY_COLUMNS),
     role: obstacle === undefined ? "key" : "disabled",
   };
-  const text = obstacle === undefined ? brief : `${brief} (${obstacle})`;
+  const text = obstacle === undefined ? title : `${title} (${obstacle})`;
   const role = obstacle === undefined ? undefined : ("disabled" as const);
   return padCells([start, { text: cleanToWidth(text, width - KEY_COLUMNS), role }], width);
 }
@@ -91,7 +97,9 @@ function buildEntryCells({ key = "", brief, obstacle }: MenuEntry, width: number
 /** An action that applies to a row. */
 interface MenuEntry {
   id: string;
-  brief: string;
+  /** What it does to the chosen rows. Clean. */
+  title: string;
+  group: MenuGroup;
   /** As displayed; undefined if no key is bound to it. */
   key: string | undefined;
   /** Why it is not possible now; undefined if it is. */
@@ -129,27 +137,82 @@ const LIKELY_ACTIONS: Readonly<Record<Subject["kind"], readonly string[]>> = {
   record: ["open"],
 };
 
+/** The groups of a menu, in their order: the likely actions, the user's own, those that show, that change, that hand on, and those that are not possible now. */
+const GROUPS = ["likely", "own", "show", "change", "hand on", "not now"] as const;
+type MenuGroup = (typeof GROUPS)[number];
+
+/** What the actions do, by their group. NAME is the name of the row, and TARGET its kind and name. Others say what they do in general. */
+const TITLES: Readonly<Partial<Record<MenuGroup, Readonly<Record<string, string>>>>> = {
+  show: {
+    open: "Open NAME",
+    why: "Why does it wait",
+    output: "Output of NAME, live",
+    whyDidItNotRun: "Why did NAME not run",
+    timeline: "Timeline of NAME",
+    whatIf: "What a drain, a reset or a new total would do",
+    deadLetters: "Dead letters of NAME",
+    collisions: "Schedules that compete with NAME",
+    raw: "Keys of NAME in etcd",
+  },
+  change: {
+    reset: "Reset NAME",
+    drain: "Drain TARGET",
+    undrain: "Lift the drain of TARGET",
+    edit: "Edit NAME",
+    delete: "Delete TARGET",
+    "schedule trigger": "Run NAME now",
+    "schedule pause": "Pause NAME",
+    "schedule resume": "Resume NAME",
+  },
+  "hand on": {
+    mark: "Mark NAME, to act on several",
+    notifyMe: "Watch NAME, or no longer",
+    copy: "Copy the name",
+    copyJson: "Copy the row as JSON",
+    copyCommand: "Copy the command line for this view",
+    copyRun: "Copy the command line that runs NAME again",
+    pager: "Show this in the pager",
+    editor: "Open this in the editor",
+  },
+};
+
 /** Lists the actions that apply to the chosen rows: the likely ones first, and last those that are not possible now. */
 export function listMenuEntries(inputs: MenuInputs): MenuEntry[] {
   const [first] = inputs.subjects;
-  const likely = first === undefined ? [] : LIKELY_ACTIONS[getAbout(first).kind];
-  const entries = listEntries(inputs);
-  const getRank = ({ id, obstacle }: MenuEntry) => {
-    const at = likely.indexOf(id);
-    return (obstacle === undefined ? 0 : entries.length) + (at < 0 ? likely.length : at);
-  };
-  return entries.sort((one, other) => getRank(one) - getRank(other));
+  if (first === undefined) return [];
+  const likely = LIKELY_ACTIONS[getAbout(first).kind];
+  const getRank = ({ id, group }: MenuEntry) => [GROUPS.indexOf(group), likely.indexOf(id)] as const;
+  return listEntries(inputs, first, likely).sort((one, other) => {
+    const [[group, at], [otherGroup, otherAt]] = [getRank(one), getRank(other)];
+    return group - otherGroup || at - otherAt;
+  });
 }
 
-function listEntries(inputs: MenuInputs): MenuEntry[] {
+function listEntries(inputs: MenuInputs, first: Subject, likely: readonly string[]): MenuEntry[] {
+  const several = inputs.subjects.length > 1 ? `${inputs.subjects.length} rows` : undefined;
   return inputs.actions
     .filter((action) => inputs.subjects.some((subject) => isFor(action, subject)))
-    .map((action) => ({
-      id: action.id,
-      brief: action.brief,
-      key: inputs.getKeyLabels(action.id)[0],
-      obstacle: findObstacle(action, inputs),
-    }));
+    .map((action) => {
+      const { id } = action;
+      const obstacle = findObstacle(action, inputs);
+      const own = GROUPS.find((group) => TITLES[group]?.[id] !== undefined) ?? "own";
+      const { name, target } = findTarget(id, first, inputs.snapshot);
+      const title = (TITLES[own]?.[id] ?? clean(action.brief))
+        .replace("NAME", () => several ?? name)
+        .replace("TARGET", () => several ?? target);
+      const group = obstacle !== undefined ? "not now" : likely.includes(id) ? "likely" : own;
+      return { id, title, group, key: inputs.getKeyLabels(id)[0], obstacle };
+    });
+}
+
+/** Finds what an action on a row is about: for a command, what its arguments name. */
+function findTarget(id: string, row: Subject, snapshot: Snapshot): { name: string; target: string } {
+  const action = isRowCommandId(id) ? buildRowAction(id, row, snapshot) : undefined;
+  const about =
+    action !== undefined && "command" in action ? action.target : formatSubjectName(getAbout(row));
+  const [, kind, name = about] = /^(lock|resource|host|group|run|schedule) (.+)$/s.exec(about) ?? [];
+  const short = clean(kind === "host" ? shortenOwner(name) : shortenResourceName(name));
+  return { name: short, target: kind === undefined ? short : `${kind} ${short}` };
 }
 
 /** Returns the subject that actions apply to. For a record, that is the object which it is about. */
@@ -169,6 +232,8 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
     const names = inputs.subjects.map((subject) => getAbout(subject).name);
     return names.some((name) => inputs.snapshot.dues.get(name)?.value?.dead) ? undefined : "there are none";
   }
+  if (id === "undrain" && !inputs.subjects.some((subject) => isDrained(subject, inputs.snapshot)))
+    return "not drained";
   if (!isRowCommandId(id)) return undefined;
   const results = inputs.subjects
     .filter((subject) => isFor(action, subject))
@@ -176,6 +241,17 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
   const [first] = results;
   if (first === undefined || results.some((result) => "command" in result)) return undefined;
   return "reason" in first ? first.reason : undefined;
+}
+
+/** Whether there is a drain of a row. */
+function isDrained(row: Subject, snapshot: Snapshot): boolean {
+  const about = getAbout(row);
+  if (about.kind === "drain") return true;
+  const action = buildRowAction("undrain", about, snapshot);
+  const args = "args" in action ? action.args.join(" ") : "";
+  return [...snapshot.drains.values()].some(
+    ({ scope, name }) => (scope === "all" ? scope : `${scope} ${name}`) === args,
+  );
 }
 
 /** Lines above the table: header and tabs. */
@@ -191,6 +267,11 @@ function findRowPlace(app: ConsoleApp): OverlayPlace {
   const layout = app.getLayout();
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
   const { index, top } = app.tabState.cursor;
-  const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
-  return { column: left + BOX_INDENT_COLUMNS, row: LINES_ABOVE_TABLE + app.titleHeight + index - top };
+  const { titleHeight, isRight } = app.view;
+  const { beside, isStacked, screen, mainWidth } = layout;
+  const before = isRight && beside ? beside : { width: -1, height: -1 };
+  return {
+    column: screen.width - mainWidth + (isStacked ? 0 : before.width + 1) + BOX_INDENT_COLUMNS,
+    row: LINES_ABOVE_TABLE + (isStacked ? before.height + 1 : 0) + titleHeight + index - top,
+  };
 }

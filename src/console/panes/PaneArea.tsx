@@ -17,17 +17,20 @@ interface PaneProps {
   children?: ReactNode;
   /** A line was pressed. @param line  from 0 */
   onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
+  /** The wheel was turned. Default: scrolls the pane. */
+  onScroll?(app: ConsoleApp, by: 3 | -3): void;
 }
 
 /** Backgrounds of panes. Other panes have the theme's base. */
 const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
 
 /** The area of a pane. The wheel scrolls it. Content that does not fit is cut. */
-export function PaneArea({ id, size: { width, height }, children, onPress }: PaneProps) {
+export function PaneArea({ id, size: { width, height }, children, onPress, onScroll }: PaneProps) {
   const app = useApp();
+  const scroll = onScroll ?? ((_, by) => scrollPane(app, id, by));
   const handleMouse = (event: AreaEvent) => {
     if (event.action === "wheel-down" || event.action === "wheel-up")
-      scrollPane(app, id, event.action === "wheel-down" ? 3 : -3);
+      scroll(app, event.action === "wheel-down" ? 3 : -3);
     if (event.action === "press") onPress(app, event.row, event);
   };
   return (
@@ -46,7 +49,7 @@ interface PaneRowsProps {
   build(app: ConsoleApp, size: Size): readonly RowModel[];
 }
 
-/** The content of a pane that has nothing but rows. */
+/** The rows of a pane. */
 export function PaneRows({ size, build }: PaneRowsProps) {
   return <Rows rows={useConsole(build, size)} width={size.width} />;
 }

@@ -2,17 +2,20 @@ import { Box, type DOMElement, Text } from "ink";
 import { type Ref, useMemo } from "react";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
+import type { TableView } from "../data/table-view.ts";
 import { OverlayHost } from "../overlays/OverlayFrame.tsx";
 import { focusOn } from "../parts/navigation.ts";
 import { findSelectedLine, listDetailLines } from "../parts/pane-lines.ts";
+import type { Pane } from "../state/console-state.ts";
 import { clamp } from "../state/cursor.ts";
-import { computeMainWidth, type Layout, type Size } from "../state/layout.ts";
+import type { Layout, Size } from "../state/layout.ts";
 import { createRow, Row, type RowModel, ThemeContext } from "../theme/Row.tsx";
 import { shadeTheme } from "../theme/theme.ts";
 import { Header, StatusBar } from "./Bar.tsx";
 import { Explorer } from "./Explorer.tsx";
 import { BorderLine, Divider, PaneArea, PaneRows, TitleRow } from "./PaneArea.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
+import { Rail } from "./Rail.tsx";
 import { Table } from "./Table.tsx";
 import { Tabs } from "./Tabs.tsx";
 
@@ -35,9 +38,10 @@ export function Screen({ ref }: { ref?: Ref<DOMElement> }) {
         <ThemeContext value={hasOverlay ? shaded : theme}>
           <Header width={width} />
           <Box>
+            {layout.rail && <Rail size={layout.rail} />}
             {explorer && <Explorer size={explorer} />}
             {explorer && hasMain && <Divider border="explorer" isFocused={focus === "explorer"} />}
-            {hasMain && <Main layout={layout} isDetailFocused={focus === "detail"} />}
+            {hasMain && <Main layout={layout} focus={focus} />}
           </Box>
           {panel && <PanelTitle width={width} />}
           {panel && <Panel size={panel} />}
@@ -56,17 +60,23 @@ function divideScreen(app: ConsoleApp) {
   return { size: app.getScreenSize(), layout: app.getLayout(), theme, focus: state.focus, hasOverlay };
 }
 
-/** The tabs, and the table with the detail below or beside it. */
-function Main({ layout, isDetailFocused: isFocused }: { layout: Layout; isDetailFocused: boolean }) {
-  const { table, detail, isBeside } = layout;
+/** The table or two of them, with their tabs, and the detail below or beside them. */
+function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
+  const { table, beside, detail, isBeside, mainWidth } = layout;
+  const { view, otherView } = useConsole(getViews);
+  const isFocused = focus === "detail";
+  const isSplit = table && beside && otherView;
   const title = (
     <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
   );
   return (
     <Box flexDirection="column">
-      <Tabs width={computeMainWidth(layout)} />
+      {!isSplit && <Tabs width={mainWidth} view={view} />}
       <Box flexDirection={isBeside ? "row" : "column"}>
-        {table && <Table size={table} />}
+        {isSplit && (
+          <SplitTables sizes={[table, beside]} views={[view, otherView]} isStacked={layout.isStacked} />
+        )}
+        {table && !isSplit && <Table size={table} view={view} />}
         {table && detail && isBeside && <Divider border="detailWidth" isFocused={isFocused} />}
         {table && detail && !isBeside && (
           <BorderLine border="detailHeight" width={detail.width} isFocused={isFocused}>
@@ -87,6 +97,38 @@ function Main({ layout, isDetailFocused: isFocused }: { layout: Layout; isDetail
           </Box>
         )}
       </Box>
+    </Box>
+  );
+}
+
+const getViews = ({ view, otherView }: ConsoleApp) => ({ view, otherView });
+
+interface SplitTablesProps {
+  /** Of the active table, and of the other one. */
+  sizes: readonly Size[];
+  views: readonly TableView[];
+  isStacked: boolean;
+}
+
+/** Two tables, each below its tabs. */
+function SplitTables({ sizes, views, isStacked }: SplitTablesProps) {
+  const [first, second] = views.map((view, at) => {
+    const size = sizes[at];
+    return (
+      size && (
+        <Box key={String(view.isRight)} flexDirection="column">
+          <Tabs width={size.width} view={view} />
+          <Table size={size} view={view} />
+        </Box>
+      )
+    );
+  });
+  const isSwapped = views[0]?.isRight === true;
+  return (
+    <Box flexDirection={isStacked ? "column" : "row"}>
+      {isSwapped ? second : first}
+      {!isStacked && <Divider border="split" isFocused={false} />}
+      {isSwapped ? first : second}
     </Box>
   );
 }

@@ -1,3 +1,4 @@
+import { useCallback } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
@@ -7,12 +8,13 @@ import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole, useFrame } from "../context.tsx";
 import { NOT_READ_YET } from "../data/live-view.ts";
+import type { TableView } from "../data/table-view.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
-import { moveToRow } from "../parts/moves.ts";
-import { focusOn } from "../parts/navigation.ts";
+import { moveToRow, scrollPane, selectPicturePart } from "../parts/moves.ts";
+import { actInView, activate, focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { isEtcdTab, updateTab } from "../state/console-state.ts";
+import { isEtcdTab, type TabId, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -26,45 +28,53 @@ const GUTTER_COLUMNS = 2;
 /** Columns before the picture. */
 const PICTURE_MARGIN = 1;
 
-/** The rows of the active view, below the titles of their columns. */
-export function Table({ size }: { size: Size }) {
-  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead);
+/** The rows of a tab, below the titles of their columns. */
+export function Table({ size, view }: { size: Size; view: TableView }) {
+  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead, view);
+  const build = useCallback((app: ConsoleApp, { width }: Size) => buildPageRows(app, view, width), [view]);
+  const scroll = (app: ConsoleApp, by: 3 | -3) => actInView(app, view, () => scrollPane(app, "table", by));
   return (
-    <PaneArea id="table" size={size} onPress={handlePress}>
-      {hasEtcdLine && <EtcdLine width={size.width} />}
-      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} />}
-      <PaneRows size={size} build={buildPageRows} />
+    <PaneArea
+      id="table"
+      size={size}
+      onPress={(app, line, event) => handlePress(app, view, line, event)}
+      onScroll={scroll}
+    >
+      {hasEtcdLine && <EtcdLine width={size.width} view={view} />}
+      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} view={view} />}
+      <PaneRows size={size} build={build} />
     </PaneArea>
   );
 }
 
-const chooseHead = ({ state, pictureHeight }: ConsoleApp) => {
-  return { hasEtcdLine: isEtcdTab(state.tab), pictureHeight };
+const chooseHead = (_: ConsoleApp, { tab, pictureHeight }: TableView) => {
+  return { hasEtcdLine: isEtcdTab(tab), pictureHeight };
 };
 
 /** Notes, titles and visible rows, or a help text if there are no rows. */
-function buildPageRows(app: ConsoleApp, { width }: Size): RowModel[] {
-  const rows = app.table.length === 0 ? buildEmptyRows(app, width) : buildTableRows(app, width);
-  return [...buildNotes(app, width), ...rows];
+function buildPageRows(app: ConsoleApp, view: TableView, width: number): RowModel[] {
+  const rows = view.table.length === 0 ? buildEmptyRows(app, view, width) : buildTableRows(app, view, width);
+  return [...buildNotes(app, view, width), ...rows];
 }
 
-function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
-  const { theme, state, table, tabState } = app;
-  const { cursor } = tabState;
+function buildTableRows(app: ConsoleApp, view: TableView, width: number): RowModel[] {
+  const { theme, state } = app;
+  const { table, isActive } = view;
+  const { cursor } = view.tabState;
   const { head, rows } = table.buildRows(
-    { top: cursor.top, height: app.getLists().table.height },
+    { top: cursor.top, height: view.list.height },
     app.getShownTime(),
     theme.createLook(width - GUTTER_COLUMNS - 1), // leave a free column at the right edge
   );
-  const selection = state.focus === "table" ? "focused" : "unfocused";
+  const selection = isActive && state.focus === "table" ? "focused" : "unfocused";
   return [
     { cells: [{ text: "  " }, ...head] },
     ...rows.map((cells, at): RowModel => {
       const index = cursor.top + at;
       return {
         id: table.getKeyAt(index),
-        cells: [...buildMarkCells(app, index), ...buildCells(app, cells, index)],
-        selection: index === cursor.index && app.picturePart === undefined ? selection : undefined,
+        cells: [...buildMarkCells(app, view, index), ...buildCells(app, view, cells, index)],
+        selection: index === cursor.index && view.picturePart === undefined ? selection : undefined,
       };
     }),
   ];
@@ -72,7 +82,8 @@ function buildTableRows(app: ConsoleApp, width: number): RowModel[] {
 
 /** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
 function buildCells(
-  { table, tabState, theme: { signs } }: ConsoleApp,
+  { theme: { signs } }: ConsoleApp,
+  { table, tabState }: TableView,
   cells: readonly RowCell[],
   index: number,
 ) {
@@ -93,7 +104,11 @@ function coverCells(cells: readonly RowCell[], { left, width }: { left: number; 
 }
 
 /** Builds the signs of marked and watched rows. */
-function buildMarkCells({ state, tabState, table, theme: { signs } }: ConsoleApp, index: number): RowCell[] {
+function buildMarkCells(
+  { state, theme: { signs } }: ConsoleApp,
+  { tabState, table }: TableView,
+  index: number,
+): RowCell[] {
   const isMarked = tabState.marks.has(table.getKeyAt(index) ?? "");
   const subject = table.getSubjectAt(index);
   const id = subject === undefined || subject.kind === "record" ? undefined : getWatchId(subject);
@@ -108,36 +123,47 @@ function buildMarkCells({ state, tabState, table, theme: { signs } }: ConsoleApp
  * Sorts by the title that is pressed. Selects a row that is pressed, or opens it if it is already selected; the right
  * button opens its menu.
  */
-function handlePress(app: ConsoleApp, line: number, { button, column, origin }: AreaEvent): void {
+function handlePress(
+  app: ConsoleApp,
+  view: TableView,
+  line: number,
+  { button, column, origin }: AreaEvent,
+): void {
   if (button === "middle") return;
-  const wasFocused = app.state.focus === "table";
-  const titles = app.titleHeight;
+  const wasFocused = app.state.focus === "table" && view === app.view;
+  const titles = view.titleHeight;
   const title =
-    app.table.length > 0 && line === titles - 1 ? app.table.findColumnAt(column - GUTTER_COLUMNS) : undefined;
-  const { cursor } = app.tabState;
+    view.table.length > 0 && line === titles - 1
+      ? view.table.findColumnAt(column - GUTTER_COLUMNS)
+      : undefined;
+  const { cursor } = view.tabState;
   const index = cursor.top + line - titles;
-  const hasRow = line >= titles && index < app.table.length;
-  const part = app.findPicturePartAt(line, column - PICTURE_MARGIN);
+  const hasRow = line >= titles && index < view.table.length;
+  const { picturePart: before } = view;
+  const part = line < view.pictureHeight ? view.picture.findPartAt(line, column - PICTURE_MARGIN) : undefined;
   if (button === "right" && !hasRow && part === undefined) return;
+  activate(app, view);
   focusOn(app, "table");
-  const wasPart = app.picturePart;
-  app.selectPicturePart(part);
+  selectPicturePart(app, part);
   if (part !== undefined) {
     if (button === "right") openMenu(app, origin);
-    else if (wasFocused && wasPart?.id === part.id) openSelected(app);
+    else if (wasFocused && before?.id === part.id) openSelected(app);
     return;
   }
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
-  const cell = app.table.findColumnAt(column - GUTTER_COLUMNS);
-  if (cell !== undefined && app.table.cells.includes(cell)) app.update((state) => updateTab(state, { cell }));
+  const cellBefore = app.table.cell;
+  const pressed = app.table.findColumnAt(column - GUTTER_COLUMNS);
+  const cell = app.table.cells.find((id) => id === pressed) ?? cellBefore;
+  if (cell !== undefined) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index && wasPart === undefined) openSelected(app);
+  else if (wasFocused && index === cursor.index && cell === cellBefore && before === undefined)
+    openSelected(app);
 }
 
-function buildNotes(app: ConsoleApp, width: number): RowModel[] {
-  return app.tableNotes.map(({ text, role }) => {
+function buildNotes(app: ConsoleApp, { notes }: TableView, width: number): RowModel[] {
+  return notes.map(({ text, role }) => {
     const sign = { problem: app.theme.signs.marks.problem, match: "/ ", plain: " " }[role];
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
@@ -147,9 +173,9 @@ function buildNotes(app: ConsoleApp, width: number): RowModel[] {
  * Builds the text for an empty table, and says what to type next. If nothing was read yet, says that the rows are
  * unknown.
  */
-function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
-  const { table, state, tabState, liveView } = app;
-  if (!liveView.hasRead && !isEtcdTab(state.tab)) return buildUnknownPage(app, width);
+function buildEmptyRows(app: ConsoleApp, { table, tab, tabState }: TableView, width: number): RowModel[] {
+  const { liveView } = app;
+  if (!liveView.hasRead && !isEtcdTab(tab)) return buildUnknownPage(app, width);
   const { filter } = tabState;
   if (filter === "" && liveView.past !== undefined)
     return [createPageRow("Nothing was here at this time.", "quiet")];
@@ -159,16 +185,16 @@ function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
     filter === ""
       ? table.empty
       : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.${table.elsewhere === undefined ? "" : ` ${table.elsewhere}.`}`;
-  const lines = [...text.split(/(?<=\.) /), ...listCreateLines(app)];
+  const lines = [...text.split(/(?<=\.) /), ...(filter === "" ? listCreateLines(app, tab) : [])];
   const rows = lines.map((line) => createPageRow(cleanToWidth(line, width - 2), "quiet"));
   return [...rows, ...buildWelcomePage(app, width)];
 }
 
 /** Names the key that creates a row in an empty table. */
-function listCreateLines({ state, tabState, keymap, isReadOnly }: ConsoleApp): string[] {
-  const action = buildCreateAction(state.tab);
+function listCreateLines({ keymap, isReadOnly }: ConsoleApp, tab: TabId): string[] {
+  const action = buildCreateAction(tab);
   const [key] = keymap.getKeyLabels("create");
-  const isPossible = "command" in action && state.tab !== "hosts" && tabState.filter === "";
+  const isPossible = "command" in action && tab !== "hosts";
   if (!isPossible || key === undefined || isReadOnly) return [];
   return [`Key ${key}: ${action.target}, in a form.`];
 }
@@ -307,10 +333,9 @@ function listAdviceLines(isRefused: boolean): string[] {
 }
 
 /** The picture of the overview, with the selected part of it. */
-function OverviewPicture({ width, height }: Size) {
+function OverviewPicture({ width, height, view }: Size & { view: TableView }) {
   const app = useFrame();
-  const { focus } = app.state;
-  const lines = app.picture.draw({
+  const lines = view.picture.draw({
     view: app.liveView,
     problems: app.getTabCounts().problems,
     isAscii: app.theme.signs.isAscii,
@@ -318,13 +343,13 @@ function OverviewPicture({ width, height }: Size) {
     width: width - PICTURE_MARGIN - 1,
     height,
   });
-  const selected = app.picturePart;
+  const selected = view.isActive && app.state.focus === "table" ? view.picturePart : undefined;
   const rows = Array.from({ length: height }, (_, at) => {
-    const line = lines[at] ?? [];
-    const cells: RowCell[] = line.map(({ text, role, target }) =>
-      at === selected?.line && target === selected.target && focus === "table"
-        ? { text, role, ground: "cursor" }
-        : { text, role },
+    const cells = (lines[at] ?? []).map(
+      ({ text, role, target }): RowCell =>
+        at === selected?.line && target === selected.target
+          ? { text, role, ground: "cursor" }
+          : { text, role },
     );
     return { cells: [{ text: " ".repeat(PICTURE_MARGIN) }, ...cells] };
   });

@@ -3,8 +3,9 @@ import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width
 import type { ConsoleApp } from "../console-app.ts";
 import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
+import type { TableView } from "../data/table-view.ts";
 import { Area, isClick } from "../mouse.tsx";
-import { openTab } from "../parts/navigation.ts";
+import { activate, openTab } from "../parts/navigation.ts";
 import { ETCD_TABS, isEtcdTab, TABS, type TabId } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { Row, Surface } from "../theme/Row.tsx";
@@ -22,21 +23,30 @@ interface FittedTabs {
   tabs: readonly Tab[];
 }
 
+interface TabsProps {
+  width: number;
+  /** The table that they belong to. */
+  view: TableView;
+}
+
 /** The names of the views, with the active one marked. */
-export function Tabs({ width }: { width: number }) {
-  const { start, end, tabs } = useConsole(fitTabs, width);
+export function Tabs({ width, view }: TabsProps) {
+  const { start, end, tabs } = useConsole(fitTabs, width, view);
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
       {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
-      <TabButtons tabs={tabs} />
+      <TabButtons tabs={tabs} view={view} />
       {end !== "" && <Row cells={[{ text: end, role: "tab" }]} />}
     </Surface>
   );
 }
 
-function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
+function TabButtons({ tabs, view }: { tabs: readonly Tab[]; view: TableView }) {
   const app = useApp();
-  const open = (tab: TabId) => app.update((state) => openTab(state, tab));
+  const open = (tab: TabId) => {
+    activate(app, view);
+    app.update((state) => openTab(state, tab));
+  };
   return tabs.map((tab) => (
     <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
       <Row cells={[tab]} />
@@ -45,19 +55,19 @@ function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
 }
 
 /** The line above a table about etcd itself: the tabs about etcd, and the summary of the rows. */
-export function EtcdLine({ width }: { width: number }) {
-  const { tabs, status } = useConsole(buildEtcdLine, width);
+export function EtcdLine({ width, view }: TabsProps) {
+  const { tabs, status } = useConsole(buildEtcdLine, width, view);
   return (
     <Box>
-      <TabButtons tabs={tabs} />
+      <TabButtons tabs={tabs} view={view} />
       <Row cells={[status]} />
     </Box>
   );
 }
 
-function buildEtcdLine({ state, liveView, etcd }: ConsoleApp, width: number) {
+function buildEtcdLine({ liveView }: ConsoleApp, width: number, { tab, etcd }: TableView) {
   const tabs = ETCD_TABS.map(
-    (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === state.tab ? "match" : "tab" }),
+    (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === tab ? "match" : "tab" }),
   );
   const { text, role } = etcd.status;
   const shown = liveView.past === undefined ? text : `now, not in the past: ${text}`;
@@ -83,15 +93,15 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
  * Chooses the tabs and their counts. If they do not fit, leaves out the counts of tabs that need no attention. If that
  * is not enough, shows only the tabs around the active one, and the number of the others.
  */
-export function fitTabs(app: ConsoleApp, width: number): FittedTabs {
+export function fitTabs(app: ConsoleApp, width: number, view: TableView): FittedTabs {
   const choices = COUNTED.map((isCounted) =>
-    TAB_ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
+    TAB_ENTRIES.map((id) => buildTab(app, view, id, isCounted(id) || isUrgent(app, view, id))),
   );
   const whole = choices.map((tabs) => ({ start: "", end: "", tabs }));
   const brief = choices.at(-1) ?? [];
   return (
     whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
-    fitPart(brief, TAB_ENTRIES.indexOf(getEntry(app.state.tab)), width)
+    fitPart(brief, TAB_ENTRIES.indexOf(getEntry(view.tab)), width)
   );
 }
 
@@ -114,17 +124,16 @@ function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join("") + end);
 }
 
-function buildTab(app: ConsoleApp, id: TabId, isCounted: boolean): Tab {
-  const { focus } = app.state;
+function buildTab(app: ConsoleApp, view: TableView, id: TabId, isCounted: boolean): Tab {
+  const hasFocus = view.isActive && app.state.focus === "table";
   const label = isEtcdTab(id) ? "etcd" : getTabLabel(id);
   const count = isCounted ? app.getTabCounts()[id] : undefined;
   const text = ` ${label}${count === undefined ? "" : ` ${count}`} `;
-  if (id === getEntry(app.state.tab))
-    return { id, text, role: focus === "table" ? "titleFocused" : "tabActive" };
-  return { id, text, role: id === "problems" && isUrgent(app, id) ? "problem" : "tab" };
+  if (id === getEntry(view.tab)) return { id, text, role: hasFocus ? "titleFocused" : "tabActive" };
+  return { id, text, role: id === "problems" && isUrgent(app, view, id) ? "problem" : "tab" };
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: ConsoleApp, id: TabId): boolean {
-  return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
+function isUrgent(app: ConsoleApp, view: TableView, id: TabId): boolean {
+  return id === view.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

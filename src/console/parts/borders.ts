@@ -1,5 +1,5 @@
 import type { ConsoleApp } from "../console-app.ts";
-import { type Border, type Pane, setUserSize } from "../state/console-state.ts";
+import { type Border, type ConsoleState, setUserSize } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input-event.ts";
 
@@ -36,11 +36,17 @@ export function releaseBorder(app: ConsoleApp): void {
 }
 
 /** Returns the size of a pane whose border is at the pointer. */
-function computeDraggedSize({ screen, panel }: Layout, border: Border, { column, row }: MouseEvent): number {
+function computeDraggedSize(
+  { screen, panel, rail, mainWidth }: Layout,
+  border: Border,
+  { column, row }: MouseEvent,
+): number {
   const bottom = screen.height - 1; // the status bar
   switch (border) {
     case "explorer":
-      return Math.max(1, column);
+      return Math.max(1, column - (rail?.width ?? 0));
+    case "split":
+      return Math.max(1, column - (screen.width - mainWidth));
     case "panel":
       return Math.max(1, bottom - 1 - row);
     case "detailHeight":
@@ -56,24 +62,29 @@ const BORDER_STEP = { columns: 4, rows: 2 };
 /** Makes the focused pane larger or smaller. */
 export function resizePane(app: ConsoleApp, by: 1 | -1): void {
   const layout = app.getLayout();
-  const change = layout && findSizeChange(layout, app.state.focus);
+  const change = layout && findSizeChange(layout, app.state);
   if (layout === undefined || change === undefined)
     return app.showToast("this pane has no border that can move", "quiet");
   const { border, size, sign } = change;
-  const step = border === "explorer" || border === "detailWidth" ? BORDER_STEP.columns : BORDER_STEP.rows;
+  const isWidth = border === "explorer" || border === "split" || border === "detailWidth";
+  const step = isWidth ? BORDER_STEP.columns : BORDER_STEP.rows;
   app.update((state) => setUserSize(state, border, Math.max(1, size + by * sign * step)));
 }
 
 /** Returns the border with which a pane is resized. The table grows when the detail shrinks. */
 function findSizeChange(
-  { explorer, detail, panel, table, isBeside, screen }: Layout,
-  focus: Pane,
+  { explorer, detail, panel, table, beside, isBeside, isStacked, screen }: Layout,
+  { focus, split }: ConsoleState,
 ): { border: Border; size: number; sign: 1 | -1 } | undefined {
   if (focus === "explorer")
     return explorer && table && explorer.width < screen.width
       ? { border: "explorer", size: explorer.width, sign: 1 }
       : undefined;
   if (focus === "panel") return panel && table ? { border: "panel", size: panel.height, sign: 1 } : undefined;
+  if (focus === "table" && table && beside && !isStacked)
+    return split?.isRight
+      ? { border: "split", size: table.width, sign: 1 }
+      : { border: "split", size: beside.width, sign: -1 };
   if (detail === undefined || table === undefined) return undefined;
   const sign = focus === "detail" ? 1 : -1;
   return isBeside

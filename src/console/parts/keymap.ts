@@ -3,6 +3,7 @@ import { type Command, isRowCommand } from "../../cli/frame/command.ts";
 import { formatChord, parseChord } from "../../core/base/chord.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
 import type { Subject } from "../../site/state/subject.ts";
+import type { TabId } from "../state/console-state.ts";
 
 /** Maps keys to actions. */
 export interface Keymap {
@@ -135,6 +136,22 @@ const WATCHED_KINDS = ["lock", "resource", "host", "group", "schedule", "run", "
 /** An action of the console itself. */
 type OwnAction = Omit<KeyAction, "id" | "context">;
 
+/** The actions that show a tab. */
+export const TAB_ACTIONS = {
+  overview: { brief: "overview", keys: ["f2"] },
+  locks: { brief: "locks", keys: ["f3"] },
+  resources: { brief: "resources", keys: ["f4"] },
+  queues: { brief: "queues", keys: ["f5"] },
+  hosts: { brief: "hosts", keys: ["f6"] },
+  macros: { brief: "macros", keys: ["f12"] },
+  groups: { brief: "groups", keys: [] },
+  drains: { brief: "drains", keys: ["f10"] },
+  schedules: { brief: "schedules", keys: ["f7"] },
+  history: { brief: "history", keys: ["f8"] },
+  audit: { brief: "audit", keys: [] },
+  problems: { brief: "problems", keys: ["f9"] },
+} as const satisfies Partial<Record<TabId, OwnAction>>;
+
 /** The console's own actions that work everywhere, in the order of the help. */
 const GLOBAL_ACTIONS = {
   palette: { brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"] },
@@ -142,10 +159,12 @@ const GLOBAL_ACTIONS = {
   help: { brief: "all keys", keys: ["?"] },
   nextTab: { brief: "next tab", keys: ["]"] },
   previousTab: { brief: "previous tab", keys: ["["] },
+  ...TAB_ACTIONS,
+  split: { brief: "a second table beside the first, with its own tab; again: one table", keys: ["\\"] },
   nextPane: { brief: "next pane", keys: ["tab"] },
   previousPane: { brief: "previous pane", keys: ["shift+tab"] },
   pane1: { brief: "explorer", keys: ["1"] },
-  pane2: { brief: "table", keys: ["2"] },
+  pane2: { brief: "table; again: the other one", keys: ["2"] },
   pane3: { brief: "detail", keys: ["3"] },
   pane4: { brief: "panel", keys: ["4"] },
   pane5: { brief: "jobs", keys: ["5"] },
@@ -160,7 +179,6 @@ const GLOBAL_ACTIONS = {
   travel: { brief: "show a past time, or compare two; in the past: return to live", keys: ["a"] },
   olderChange: { brief: "in the past: before the last change", keys: ["{"] },
   newerChange: { brief: "in the past: after the next change", keys: ["}"] },
-  problems: { brief: "what needs attention", keys: [] },
   redraw: { brief: "repaint the screen", keys: ["ctrl+l"] },
   suspend: { brief: "suspend; fg in the shell returns", keys: ["ctrl+z"] },
   etcd: { brief: "etcd itself: members, alarms, quota, sessions (leases), users", keys: ["M"] },

@@ -1,13 +1,16 @@
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
+import type { TableView } from "../data/table-view.ts";
 import {
   type ConsoleState,
   PANELS,
   type Pane,
   type Place,
   type PlaceHistory,
+  swapTables,
   TABS,
   type TabId,
+  toggleSplit,
   updateTab,
 } from "../state/console-state.ts";
 import { START_CURSOR } from "../state/cursor.ts";
@@ -23,6 +26,19 @@ function setFocus(state: ConsoleState, focus: Pane): ConsoleState {
   const shown = { ...state, focus, zoomed: zoomed && focus };
   if (focus !== "explorer" && focus !== "panel") return shown;
   return { ...shown, [focus]: { ...state[focus], isOpen: true } };
+}
+
+/** Makes a table the active one. */
+export function activate(app: ConsoleApp, view: TableView): void {
+  if (view !== app.view) app.update(swapTables);
+}
+
+/** Does something to a table, which then is as active as before. */
+export function actInView(app: ConsoleApp, view: TableView, act: () => void): void {
+  const before = app.view;
+  activate(app, view);
+  act();
+  activate(app, before);
 }
 
 /** Shows the jobs in the panel, the newest first. */
@@ -49,10 +65,26 @@ export function refuseForRow(app: ConsoleApp, text: string): void {
 export function focusNext(app: ConsoleApp, by: 1 | -1): void {
   const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
-  const panes = listPanes(layout);
+  const panes = listPanes(layout, app.state.split?.isRight);
   const at = panes.indexOf(app.state.focus);
   const next = panes[(at + by + panes.length) % panes.length];
-  if (next !== undefined) focusOn(app, next);
+  if (next === "beside") app.update((state) => ({ ...swapTables(state), focus: "table" }));
+  else if (next !== undefined) focusOn(app, next);
+}
+
+/** Focuses the table; if it has the focus, the other one. */
+export function focusTable(app: ConsoleApp): void {
+  const isOther = app.state.focus === "table" && app.getLayout()?.beside !== undefined;
+  if (isOther) app.update(swapTables);
+  else focusOn(app, "table");
+}
+
+/** Shows a second table beside the first one, or hides the one that is not active. */
+export function splitTables(app: ConsoleApp): void {
+  app.update(toggleSplit);
+  if (app.state.split === undefined || app.getLayout()?.beside !== undefined) return;
+  app.update((state) => toggleSplit(swapTables(state)));
+  app.showToast("there is no room for a second table", "problem");
 }
 
 /** Switches to the next tab; in the panel, to its next view. */

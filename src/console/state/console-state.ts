@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { EtcdViewId, ViewId } from "../../cli/views/index.ts";
 import type { SortOrder } from "../../cli/views/sort.ts";
 import type { WallTime } from "../../core/base/clock.ts";
@@ -63,6 +64,14 @@ export interface TabState {
   anchor: string | undefined;
 }
 
+/** The table beside the active one. */
+interface Split {
+  tab: TabId;
+  tabs: Readonly<Record<TabId, TabState>>;
+  /** Whether it is at the right of the active one, or below it. */
+  isRight: boolean;
+}
+
 /** A place that the user has been to. */
 export interface Place {
   tab: TabId;
@@ -82,8 +91,10 @@ export interface PlaceHistory {
 
 /** The user's arrangement of the console. The data itself is in the live view. */
 export interface ConsoleState {
+  /** Those of the active table. */
   tab: TabId;
   tabs: Readonly<Record<TabId, TabState>>;
+  split: Split | undefined;
   focus: Pane;
   /** The pane that fills the screen. */
   zoomed: Pane | undefined;
@@ -118,6 +129,30 @@ export function updateTab(
   tab: TabId = state.tab,
 ): ConsoleState {
   return { ...state, tabs: { ...state.tabs, [tab]: { ...state.tabs[tab], ...change } } };
+}
+
+/** Puts a second table to the right of the only one, or removes the one that is not active. */
+export function toggleSplit(state: ConsoleState): ConsoleState {
+  const { tab, tabs, split } = state;
+  if (split !== undefined) return { ...state, split: undefined };
+  const own = TABS.map((id): [TabId, TabState] => {
+    return [id, { ...tabs[id], marks: new Set<string>(), anchor: undefined, filter: "" }];
+  });
+  return {
+    ...state,
+    tabs: Object.fromEntries(own) as ConsoleState["tabs"],
+    split: { tab, tabs, isRight: false },
+    focus: "table",
+    zoomed: undefined,
+  };
+}
+
+/** Makes the other table the active one. */
+export function swapTables(state: ConsoleState): ConsoleState {
+  const { tab, tabs, split } = state;
+  if (split === undefined) return state;
+  const { isRight, ...active } = split;
+  return { ...state, ...active, split: { tab, tabs, isRight: !isRight }, detail: { top: 0 } };
 }
 
 /** A tab with its filter, order and columns, under a name. */
@@ -160,6 +195,7 @@ export function createInitialState(): ConsoleState {
   return {
     tab: "overview",
     tabs,
+    split: undefined,
     focus: "table",
     zoomed: undefined,
     explorer: { isOpen: true, cursor: START_CURSOR, open: undefined },
@@ -179,7 +215,7 @@ export function createInitialState(): ConsoleState {
 }
 
 /** The borders between panes that the user can move. */
-const BORDERS = ["explorer", "detailHeight", "detailWidth", "panel"] as const;
+const BORDERS = ["explorer", "split", "detailHeight", "detailWidth", "panel"] as const;
 export type Border = (typeof BORDERS)[number];
 
 /** Sizes that the user has chosen, in columns or rows. The console computes the others from the screen. */
@@ -188,6 +224,7 @@ export type UserSizes = Readonly<Partial<Record<Border, number>>>;
 /** Minimum columns or rows on each side of the border: of the pane, and of the others. */
 const BORDER_LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
   explorer: { least: 14, others: 60 },
+  split: { least: 40, others: 41 },
   detailHeight: { least: 3, others: 6 },
   detailWidth: { least: 30, others: 60 },
   panel: { least: 2, others: 10 },
@@ -229,8 +266,14 @@ export function restoreUserSizes(kept: unknown): UserSizes {
 
 type ListPane = Exclude<Pane, "detail">;
 
-/** The rows of these panes, and the numbers of visible ones. */
-export type CursorLists = Readonly<Record<ListPane, { rows: RowList; height: number }>>;
+/** Rows, and the number of visible ones. */
+export interface VisibleList {
+  rows: RowList;
+  height: number;
+}
+
+/** Those of these panes, and of the table that is not active. */
+export type CursorLists = Readonly<Record<ListPane, VisibleList> & { beside?: VisibleList | undefined }>;
 
 export function getCursor(state: ConsoleState, pane: ListPane): Cursor {
   return pane === "table" ? state.tabs[state.tab].cursor : state[pane].cursor;
@@ -245,6 +288,16 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
   return { ...updateTab(state, { cursor }), detail: isSameRow ? state.detail : { top: 0 } };
 }
 
+function clampBeside(state: ConsoleState, { beside }: CursorLists): ConsoleState {
+  const { split } = state;
+  if (split === undefined || beside === undefined) return state;
+  const { cursor, ...others } = split.tabs[split.tab];
+  const clamped = clampCursor(cursor, beside.rows, beside.height);
+  if (isDeepStrictEqual(clamped, cursor)) return state;
+  const tabs = { ...split.tabs, [split.tab]: { ...others, cursor: clamped } };
+  return { ...state, split: { ...split, tabs } };
+}
+
 /**
  * Returns the state with every cursor on an existing row, and without an expired toast; the same object if nothing
  * changes.
@@ -257,7 +310,7 @@ export function clampCursors(state: ConsoleState, lists: CursorLists, now: WallT
     const cursor = isNewest && pane === "panel" ? START_CURSOR : getCursor(before, pane);
     return setCursor(before, pane, clampCursor(cursor, lists[pane].rows, lists[pane].height));
   };
-  const clamped = (["table", "explorer", "panel"] as const).reduce(clamp, state);
+  const clamped = clampBeside((["table", "explorer", "panel"] as const).reduce(clamp, state), lists);
   // A clock that was set back must not keep a toast for hours.
   const isOver =
     toast !== undefined &&

@@ -11,8 +11,15 @@ export interface Size {
 export interface Layout {
   screen: Size;
   explorer?: Size;
-  /** Includes its title line. */
+  /** At the left edge. */
+  rail?: Size;
+  /** Columns to the right of the explorer. */
+  mainWidth: number;
+  /** The active table. Includes its title line, as the one beside it does; above each is its line of tabs. */
   table?: Size;
+  beside?: Size;
+  /** The second table is below the first one, not at its right. */
+  isStacked: boolean;
   detail?: Size;
   /** The detail is to the right of the table, not below it. */
   isBeside: boolean;
@@ -35,6 +42,11 @@ export const MIN_SCREEN: Size = { width: 40, height: 10 };
 const MIN_COLUMNS_FOR_EXPLORER = 100;
 /** Minimum width for a detail beside the table. */
 const VERY_WIDE = 200;
+/** Minimum width for a rail, and its own width. */
+const MIN_COLUMNS_FOR_RAIL = 120;
+const RAIL_COLUMNS = 7;
+/** Minimum width for two tables side by side, and minimum height for one below the other. */
+const MIN_SPLIT: Size = { width: 81, height: 15 };
 /** Width of the explorer: what its lines need, within limits. */
 const EXPLORER_COLUMNS = { least: 24, most: 40, share: 0.25 };
 /** Shares of a table beside the detail: it takes what its columns need, within limits. */
@@ -55,15 +67,18 @@ export function computeLayout(
 ): Layout | undefined {
   if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) return undefined;
   const body = screen.height - FIXED_ROWS;
-  if (state.zoomed !== undefined)
-    return { screen, isBeside: false, [state.zoomed]: { width: screen.width, height: body } };
+  const whole = { screen, mainWidth: screen.width, isBeside: false, isStacked: false };
+  if (state.zoomed !== undefined) return { ...whole, [state.zoomed]: { width: screen.width, height: body } };
   const panel = computePanelHeight(screen, state, body, wishes);
   const upper = body - (panel > 0 ? panel + 1 : 0);
   const explorer = computeExplorerWidth(screen, state, wishes);
-  const width = screen.width - (explorer > 0 ? explorer + 1 : 0);
+  const rail = screen.width < MIN_COLUMNS_FOR_RAIL ? 0 : RAIL_COLUMNS;
+  const width = screen.width - rail - (explorer > 0 ? explorer + 1 : 0);
   return {
-    screen,
-    isBeside: screen.width >= VERY_WIDE,
+    ...whole,
+    ...(rail > 0 && { rail: { width: rail, height: upper + 1 } }),
+    mainWidth: width > 0 ? width : screen.width,
+    isBeside: screen.width >= VERY_WIDE && state.split === undefined,
     ...(explorer > 0 && { explorer: { width: Math.min(explorer, screen.width), height: upper } }),
     ...(width > 0 && computeMainSizes({ width, height: upper }, screen, state, wishes)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),
@@ -98,12 +113,15 @@ function computeExplorerWidth(
   return chooseSize(state, "explorer", clamp(explorerWidth, least, room), screen.width);
 }
 
+type MainSizes = Partial<Pick<Layout, "table" | "beside" | "detail" | "isStacked">>;
+
 function computeMainSizes(
   available: Size,
   screen: Size,
   state: ConsoleState,
   wishes: LayoutWishes,
-): Pick<Layout, "table" | "detail"> {
+): MainSizes {
+  if (state.split !== undefined) return computeSplitSizes(available, screen, state, state.split);
   if (screen.height < MIN_SCREEN_ROWS.detail || state.tab === "overview") return { table: available };
   if (screen.width >= VERY_WIDE) {
     const computed = available.width - 1 - computeTableWidth(available.width - 1, wishes);
@@ -119,6 +137,35 @@ function computeMainSizes(
     table: { width: available.width, height: available.height - detail - 1 },
     detail: { width: available.width, height: detail },
   };
+}
+
+/** Divides the room of the tables: side by side above the detail, or one below the other. If it is too small, only one is shown. */
+function computeSplitSizes(
+  { width, height }: Size,
+  screen: Size,
+  state: ConsoleState,
+  { isRight }: NonNullable<ConsoleState["split"]>,
+): MainSizes {
+  if (width >= MIN_SPLIT.width) {
+    const hasDetail = screen.height >= MIN_SCREEN_ROWS.detail;
+    const detail = hasDetail
+      ? chooseSize(state, "detailHeight", computeShare(height, DETAIL_ROWS), height)
+      : 0;
+    const left = chooseSize(state, "split", Math.ceil((width - 1) / 2), width);
+    const upper = height - (hasDetail ? detail + 1 : 0);
+    const sizes = [left, width - 1 - left].map((own) => ({ width: own, height: upper }));
+    return { ...nameSizes(sizes, isRight), ...(hasDetail && { detail: { width, height: detail } }) };
+  }
+  if (height < MIN_SPLIT.height) return { table: { width, height } };
+  const upper = Math.ceil((height - 1) / 2); // between them is the line of tabs of the lower one
+  const sizes = [upper, height - 1 - upper].map((own) => ({ width, height: own }));
+  return { ...nameSizes(sizes, isRight), isStacked: true };
+}
+
+/** @param isRight  whether the table that is not active is the second one */
+function nameSizes([first, second]: readonly Size[], isRight: boolean): MainSizes {
+  const [table, beside] = isRight ? [first, second] : [second, first];
+  return { ...(table && { table }), ...(beside && { beside }) };
 }
 
 /** The table grows and shrinks in steps, so that the detail does not move while a few rows come and go. */
@@ -145,20 +192,21 @@ function computeShare(
   return clamp(Math.round(of * share), least, most);
 }
 
-/** Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the focus. */
-export function listPanes({ table, detail, panel, explorer, screen }: Layout): Pane[] {
+/**
+ * Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the focus.
+ * @param isRight  whether the table that is not active is the second one
+ */
+export function listPanes(
+  { table, beside, detail, panel, explorer, screen }: Layout,
+  isRight?: boolean,
+): (Pane | "beside")[] {
   const hasExplorer = explorer !== undefined || screen.width < MIN_COLUMNS_FOR_EXPLORER;
   return [
     ...(hasExplorer ? (["explorer"] as const) : []),
+    ...(beside && !isRight ? (["beside"] as const) : []),
     ...(table || screen.width < MIN_COLUMNS_FOR_EXPLORER ? (["table"] as const) : []),
+    ...(beside && isRight ? (["beside"] as const) : []),
     ...(detail ? (["detail"] as const) : []),
     ...(panel ? (["panel"] as const) : []),
   ];
-}
-
-/** Returns the number of columns to the right of the explorer. */
-export function computeMainWidth({ screen, explorer }: Layout): number {
-  return explorer === undefined || explorer.width === screen.width
-    ? screen.width
-    : screen.width - explorer.width - 1;
 }

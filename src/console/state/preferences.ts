@@ -17,6 +17,8 @@ import {
 import { START_CURSOR } from "./cursor.ts";
 import { restoreWatchedRows, type WatchedRow } from "./watched-rows.ts";
 
+type TableChoices = Readonly<Record<string, Pick<TabState, "order" | "columns">>>;
+
 /** The part of the console state that is kept between sessions. */
 interface ConsolePreferences {
   tab: string;
@@ -27,14 +29,16 @@ interface ConsolePreferences {
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Order and columns by tab. Filters are kept only in saved views, because a filter hides rows. */
-  tabs: Readonly<Record<string, Pick<TabState, "order" | "columns">>>;
+  tabs: TableChoices;
+  /** The table beside the active one. */
+  split: { tab: string; isRight: boolean; tabs: TableChoices } | undefined;
   views: readonly SavedView[];
   startView: string | undefined;
 }
 
 export function toConsolePreferences(state: ConsoleState): ConsolePreferences {
   const { tab, tabs, explorer, panel, theme, recent, savedViews: views, startView, sizes, watched } = state;
-  const choices = TABS.map((id) => [id, { order: tabs[id].order, columns: tabs[id].columns }] as const);
+  const { split } = state;
   return {
     tab,
     theme,
@@ -45,19 +49,22 @@ export function toConsolePreferences(state: ConsoleState): ConsolePreferences {
     watched,
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
-    tabs: Object.fromEntries(choices),
+    tabs: toTableChoices(tabs),
+    split: split && { ...split, tabs: toTableChoices(split.tabs) },
   };
+}
+
+function toTableChoices(tabs: ConsoleState["tabs"]): TableChoices {
+  return Object.fromEntries(
+    TABS.map((id) => [id, { order: tabs[id].order, columns: tabs[id].columns }] as const),
+  );
 }
 
 /** Restores the console state from stored preferences. Ignores values that are invalid or of another version. */
 export function restoreState(kept: unknown): ConsoleState {
   const state = createInitialState();
   const { tab, theme, recent, watched, sizes, ...parts } = toRecord(kept);
-  const [explorer, panel, tabs] = [parts.explorer, parts.panel, parts.tabs].map(toRecord) as [
-    Kept,
-    Kept,
-    Kept,
-  ];
+  const [explorer, panel] = [parts.explorer, parts.panel].map(toRecord) as [Kept, Kept];
   const { savedViews, startView } = restoreSavedViews(parts);
   const view = savedViews.find(({ name }) => name === startView);
   const restored: ConsoleState = {
@@ -79,11 +86,24 @@ export function restoreState(kept: unknown): ConsoleState {
       isOpen: panel.isOpen !== false,
       id: PANELS.find((id) => id === panel.id) ?? state.panel.id,
     },
-    tabs: Object.fromEntries(
-      TABS.map((id) => [id, { ...state.tabs[id], ...restoreTableChoice(tabs[id]), filter: "" }]),
-    ) as ConsoleState["tabs"],
+    tabs: restoreTabs(parts.tabs),
+    split: restoreSplit(parts.split),
   };
   return view === undefined ? restored : openView(restored, view);
+}
+
+function restoreTabs(kept: unknown): ConsoleState["tabs"] {
+  const [choices, { tabs }] = [toRecord(kept), createInitialState()];
+  return Object.fromEntries(
+    TABS.map((id) => [id, { ...tabs[id], ...restoreTableChoice(choices[id]), filter: "" }]),
+  ) as ConsoleState["tabs"];
+}
+
+/** Restores the second table; there is none in the preferences of older versions. */
+function restoreSplit(kept: unknown): ConsoleState["split"] {
+  const { tab: id, isRight, tabs } = toRecord(kept);
+  const tab = TABS.find((one) => one === id);
+  return tab && { tab, isRight: isRight === true, tabs: restoreTabs(tabs) };
 }
 
 /** Returns the path of the preferences of a cluster. Each cluster has its own file. */

@@ -384,6 +384,16 @@ const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   "▃": "-",
   "▅": "=",
   "◆": "@",
+  "⌂": "^",
+  "◉": "*",
+  "▤": "=",
+  "≡": "q",
+  "▣": "#",
+  "▽": "v",
+  ƒ: "f",
+  "◷": "@",
+  "↺": "<",
+  "◎": "o",
 };
 
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */

@@ -25,6 +25,7 @@ const BUILTINS: ReadonlySet<string> = new Set([".", "cd", "exec", "export", "sou
 
 /** Finds what was probably meant by a program that does not exist, because no shell interprets the words of a command. */
 export function findCommandHint(file: string): string | undefined {
+  if (file.startsWith("-")) return "options of signalbox are written before --";
   if (/\s/.test(file))
     return "it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'";
   if (/^[A-Za-z_]\w*=/.test(file))

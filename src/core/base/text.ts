@@ -104,7 +104,7 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   if (longer.length === 1) return longer[0];
   let best: { word: string; edits: number } | undefined;
   for (const candidate of candidates) {
-    const most = Math.max(1, Math.floor(candidate.length / 3));
+    const most = Math.max(1, Math.floor(candidate.replace(/^--/, "").length / 3));
     if (Math.abs(candidate.length - word.length) > most) continue; // as many edits at least
     const edits = countEdits(word.toLowerCase(), candidate.toLowerCase());
     if (edits <= most && edits < (best?.edits ?? Number.POSITIVE_INFINITY)) best = { word: candidate, edits };

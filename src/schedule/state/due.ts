@@ -75,6 +75,8 @@ const OPEN_OCCURRENCE = v.object({
    */
   session: v.optional(
     v.object({
+      /** Id of the worker; undefined if an earlier version has started it. */
+      worker: v.exactOptional(v.string()),
       run: v.string(),
       /** Time to live, s. */
       ttl: COUNT,
@@ -168,6 +170,14 @@ export function buildStateName(id: string, host: string | undefined): string {
 /** Returns the value to store in etcd, for `parseDue`. */
 export function formatDue(due: DueState): string {
   return JSON.stringify({ v: 1, ...due, open: due.open.length === 0 ? undefined : due.open });
+}
+
+/**
+ * Finds a worker that runs an occurrence in a state, without parsing it: a worker asks this of each change by another one.
+ * @returns undefined if none runs, or if an earlier version has started it
+ */
+export function findStarter(text: string): string | undefined {
+  return /"session":\{"worker":"([^"]+)"/.exec(text)?.[1];
 }
 
 /** Shared by all schedules without an open occurrence. */

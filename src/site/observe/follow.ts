@@ -8,10 +8,13 @@ import { probeEtcd } from "./etcd-health.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, readPages, type Sink } from "./read.ts";
 
+/** A range to watch, or to watch only for deleted keys. */
+export type WatchedRange = Required<KeyRange> & { only?: "deletes" };
+
 /** A sink that also accepts watch events. */
 export interface WatchSink extends Sink {
   /** The ranges to watch. Default: the whole prefix, with changes in the order of revisions. */
-  readonly watchedRanges?: readonly Required<KeyRange>[];
+  readonly watchedRanges?: readonly WatchedRange[];
   /** `mod_revision` of every key. */
   readonly revisions: ReadonlyMap<string, bigint>;
   apply(batch: WatchBatch): void;
@@ -190,11 +193,7 @@ export async function runWatchdog(
 }
 
 /** Keys that are kept equal to etcd. */
-interface FollowedRanges {
-  readonly ranges: readonly Required<KeyRange>[];
-  /** `mod_revision` of every key that is kept. */
-  readonly revisions: ReadonlyMap<string, bigint>;
-}
+type FollowedRanges = Pick<WatchSink, "ranges" | "watchedRanges" | "revisions">;
 
 /** A key that is not the same here and in etcd: its `mod_revision`; undefined where it does not exist. */
 interface Difference {
@@ -273,7 +272,7 @@ async function compareUnlessAway(
 
 async function compareKeys(
   ports: ObserverPorts,
-  { ranges, revisions }: FollowedRanges,
+  { ranges, watchedRanges = [], revisions }: FollowedRanges,
   signal: AbortSignal,
 ): Promise<Map<string, Difference>> {
   const stored = new Map<string, bigint>();
@@ -284,9 +283,12 @@ async function compareKeys(
       for (const { key, modRevision } of page.kvs) stored.set(key, modRevision);
     }
   const differences = new Map<string, Difference>();
+  const deletable = watchedRanges.filter(({ only }) => only === "deletes");
+  const isPutUnwatched = (key: string) => deletable.some((range) => key >= range.key && key < range.rangeEnd);
   const compare = (key: string) => {
     const [here, there] = [revisions.get(key), stored.get(key)];
-    if (here !== there) differences.set(key, { here, there });
+    const isEqual = here === there || (there !== undefined && isPutUnwatched(key));
+    if (!isEqual) differences.set(key, { here, there });
   };
   for (const key of stored.keys()) compare(key);
   for (const key of revisions.keys()) compare(key);

@@ -49,11 +49,11 @@ type ShareSnapshot = Pick<Snapshot, "queues" | "resources" | "hosts">;
 type OrderedShare = ResourceShare & { order: number };
 
 /**
- * Computes the shares of all resources that are leased, waited for or configured, grouped by host. A resource belongs
- * to a host if a configuration with macros (`FQDN_cpu`) defines it for the host, if its name contains the full host
- * name, or if its name contains the short host name and all its tickets are from that host.
+ * Computes, once for each snapshot, the shares of all resources that are leased, waited for or configured, grouped by
+ * host. A resource belongs to a host if a configuration with macros (`FQDN_cpu`) defines it for the host, if its name
+ * contains the full host name, or if its name contains the short host name and all its tickets are from that host.
  */
-export function computeShares(snapshot: ShareSnapshot): ResourceShares {
+export const computeShares = memoizeWeakly((snapshot: ShareSnapshot): ResourceShares => {
   const { configured, templates } = findHostResources(snapshot);
   const queued = [...snapshot.queues.values()].filter(({ kind }) => kind === "resource");
   const known = [...snapshot.resources.keys()].filter((name) => !templates.has(name));
@@ -71,7 +71,7 @@ export function computeShares(snapshot: ShareSnapshot): ResourceShares {
   }
   const list = [...hosts].map(([host, parts]) => ({ host, parts: sortShares(parts) }));
   return { hosts: list.sort((a, b) => (a.host < b.host ? -1 : 1)), others: sortShares(others) };
-}
+});
 
 function findOwnerByName(
   name: string,

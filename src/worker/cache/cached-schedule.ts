@@ -32,11 +32,14 @@ export class CachedSchedule {
   missedMod = 0n;
   /** Until when it keeps its place in its serial queue: this worker claims it then. 0 for no place. */
   heldUntil: WallTime = 0;
-  /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
+  /**
+   * Running keys that this worker has read or written, by key. The watch shows their end, but not those of other workers: their
+   * occurrences are in the state. A key whose value cannot be read also blocks the next occurrence.
+   */
   running: ReadonlyMap<string, RunningKey> = NO_RUNNINGS;
   /**
-   * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
-   * read.
+   * Start of the claim delay, wall clock of this host, ms: the state has changed, a running key or its worker has gone, or the
+   * schedule was first read.
    */
   freeSince: WallTime;
   timing: Timing | undefined = undefined;
@@ -74,6 +77,16 @@ export class CachedSchedule {
   set due(due: DueState | string | undefined) {
     this.#due = due;
   }
+
+  /** Returns whether a worker has started an occurrence that has not ended. */
+  isStartedBy(worker: string): boolean {
+    if (typeof this.#due === "string") return this.#due.includes(worker) && hasStarted(this.due, worker);
+    return hasStarted(this.#due, worker);
+  }
+}
+
+function hasStarted(due: DueState | undefined, worker: string): boolean {
+  return due?.open.some(({ session }) => session?.worker === worker) === true;
 }
 
 /** A running key. Its record is parsed when it is needed. */
@@ -99,11 +112,18 @@ class RunningKey {
   }
 }
 
-export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
+/** @param now  wall clock, ms; undefined if the key was there before */
+export function applyKey(
+  entry: CachedSchedule,
+  kind: "schedule" | "due" | "running",
+  kv: KeyValue,
+  now?: WallTime,
+): void {
   if (kind === "schedule") setDefinition(entry, kv);
   else if (kind === "due") {
     entry.due = kv.value;
     entry.dueMod = kv.modRevision;
+    entry.freeSince = now ?? entry.freeSince;
   } else entry.running = new Map(entry.running).set(kv.key, new RunningKey(kv));
 }
 

@@ -1,3 +1,4 @@
+import type { WallTime } from "../../core/base/clock.ts";
 import type { ParseResult } from "../../core/base/text.ts";
 import { parseGroupMembers } from "../../core/fleet/groups.ts";
 import { type Drain, parseDrain } from "../../core/protocol/drain.ts";
@@ -8,16 +9,19 @@ import { checkSchema, isNewerSchema } from "../../core/protocol/schema.ts";
 import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../core/protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import { buildStateName } from "../../schedule/state/due.ts";
+import { buildStateName, findStarter, type OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
-import type { WatchSink } from "../../site/observe/follow.ts";
+import type { WatchedRange, WatchSink } from "../../site/observe/follow.ts";
 import { applyKey, CachedSchedule, isEmpty, removeScheduleKey } from "./cached-schedule.ts";
+
+const NO_TIMES: ReadonlySet<WallTime> = new Set();
 
 /** Receives changes of the cache after they are applied. */
 export interface ScheduleCacheListener {
   /** A schedule or its running keys changed. @param isDefinition  whether its definition did */
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void;
+  /** A worker has started an occurrence, or the state of one that it runs has changed. */
   handleClaim?(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.
@@ -34,7 +38,7 @@ export interface ScheduleCacheListener {
  */
 export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly ranges: readonly Required<KeyRange>[];
-  readonly watchedRanges: readonly Required<KeyRange>[];
+  readonly watchedRanges: readonly WatchedRange[];
   /** By `buildStateName`. */
   readonly entries = new Map<string, CachedSchedule>();
   readonly workers = new Map<string, WorkerRecord>();
@@ -43,9 +47,9 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly drains = new Map<string, Drain>();
   /** By watched range: the revision of the last event, or of the read. Events of two ranges arrive in any order. */
   #rangeRevisions: readonly bigint[] = [];
+  /** For each read of running keys that is under way: the keys that were deleted meanwhile, and when. */
+  readonly #runningReads = new Set<Map<string, bigint>>();
   readonly #newerSchemas = new Set<string>();
-  /** The workers by their sessions, which the keys of their claims are on. */
-  readonly #workersBySession = new Map<bigint, string>();
   /** The schedules that the current batch of events has changed, and whether their definitions; undefined outside a batch. */
   #changed: Map<CachedSchedule, boolean> | undefined;
   readonly #keys: Keys;
@@ -108,6 +112,53 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     return this.watchedRanges.findIndex((range) => key >= range.key && key < range.rangeEnd);
   }
 
+  /** Returns the scheduled times of the occurrences of a schedule that run, as far as this worker knows. */
+  listRunning(entry: CachedSchedule): ReadonlySet<WallTime> {
+    const started = this.listStarted(entry);
+    if (entry.running.size + started.length === 0) return NO_TIMES;
+    const known = [...entry.running].map(
+      ([key, one]) => this.#parseScheduled(key) ?? one.running?.scheduled ?? -1,
+    );
+    return new Set([...known, ...started.map(({ scheduled }) => scheduled)]);
+  }
+
+  /** Lists the occurrences that workers have started, and that have not ended: each goes with its worker at the latest. */
+  listStarted({ due }: CachedSchedule): readonly OpenOccurrence[] {
+    if (due === undefined || due.open.length === 0) return [];
+    return due.open.filter(
+      ({ session }) => session?.worker !== undefined && this.workers.has(session.worker),
+    );
+  }
+
+  /** Reads the scheduled time from a running key. With overlapping occurrences this works even if the value cannot be read. */
+  #parseScheduled(key: string): WallTime | undefined {
+    const parsed = this.#keys.parse(key);
+    return parsed.kind === "running" ? parsed.scheduled : undefined;
+  }
+
+  /**
+   * Adds running keys that are read now, because the watch does not show their start. What it shows of their end meanwhile is newer.
+   * @returns what `read` returns
+   */
+  async addRunning<T extends { kvs: readonly KeyValue[] }>(read: () => Promise<T>): Promise<T> {
+    const deleted = new Map<string, bigint>();
+    this.#runningReads.add(deleted);
+    try {
+      const answer = await read();
+      if (this.#runningReads.has(deleted))
+        for (const kv of answer.kvs) if ((deleted.get(kv.key) ?? 0n) < kv.modRevision) this.applyPut(kv);
+      return answer;
+    } finally {
+      this.#runningReads.delete(deleted);
+    }
+  }
+
+  /** A full read includes what is read meanwhile. */
+  override begin(): void {
+    super.begin();
+    this.#runningReads.clear();
+  }
+
   override finish(revision: bigint): void {
     super.finish(revision);
     this.#rangeRevisions = this.watchedRanges.map(() => revision);
@@ -130,6 +181,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const revisions = [...this.#rangeRevisions];
     for (const event of events) {
       const isPut = event.type === "put";
+      if (!isPut) for (const deleted of this.#runningReads) deleted.set(event.key, event.revision);
       const index = this.#findWatchedRange(isPut ? event.kv.key : event.key);
       const revision = isPut ? event.kv.modRevision : event.revision;
       if (revision > (revisions[index] ?? 0n)) revisions[index] = revision;
@@ -151,13 +203,11 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
         const touched = this.#listTouched(parsed);
         const wasSingle = touched[0]?.definition !== undefined;
         for (const entry of touched) {
-          applyKey(entry, parsed.kind, kv);
+          applyKey(entry, parsed.kind, kv, this.isReading ? undefined : this.#wall());
           if (parsed.kind === "schedule") this.#checkCalendars(entry);
         }
         if (parsed.kind === "schedule") this.#addHostEntry(touched, kv, wasSingle);
-        // A later write of the key is only progress of the task.
-        const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
-        if (isClaim && !this.isReading) this.#reportClaim(touched[0], kv);
+        if (parsed.kind === "due" && !this.isReading) this.#reportStarter(kv);
         for (const entry of touched) this.#finishChange(entry, parsed.kind === "schedule");
         return;
       }
@@ -265,23 +315,26 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     this.#reportChange(entry, isDefinition);
   }
 
-  #reportClaim(entry: CachedSchedule | undefined, { key, session }: KeyValue): void {
-    const worker = this.#workersBySession.get(session) ?? entry?.running.get(key)?.running?.worker;
+  #reportStarter({ value }: KeyValue): void {
+    const worker = findStarter(value);
     if (worker !== undefined) this.#listener.handleClaim?.(worker);
   }
 
-  #putWorker(id: string, { value, session }: KeyValue): void {
+  #putWorker(id: string, { value }: KeyValue): void {
     const parsed = parseWorker(value);
     if ("fault" in parsed) return this.#deleteWorker(id);
     this.workers.set(id, parsed.value);
-    if (session !== 0n) this.#workersBySession.set(session, id);
     this.#listener.handleWorkerChange?.(id, parsed.value, !this.isReading);
   }
 
   #deleteWorker(id: string): void {
-    for (const [session, worker] of this.#workersBySession)
-      if (worker === id) this.#workersBySession.delete(session);
-    if (this.workers.delete(id)) this.#listener.handleWorkerChange?.(id, undefined, true);
+    if (!this.workers.delete(id)) return;
+    this.#listener.handleWorkerChange?.(id, undefined, true);
+    for (const entry of this.entries.values())
+      if (entry.isStartedBy(id)) {
+        entry.freeSince = this.#wall();
+        this.#reportChange(entry, false);
+      }
   }
 
   protected override removeKey(key: string): void {
@@ -322,12 +375,13 @@ function listCachedRanges(keys: Keys): Required<KeyRange>[] {
 
 /**
  * Lists what a worker watches. Neighbouring ranges are merged, because the watch keeps the order only within one range,
- * and each range costs etcd a watcher.
+ * and each range costs etcd a watcher. Of running keys, it watches the end: a state shows the start.
  */
-function listWatchedRanges(keys: Keys): Required<KeyRange>[] {
+function listWatchedRanges(keys: Keys): WatchedRange[] {
   return [
     { key: keys.calendars().key, rangeEnd: keys.schemas().rangeEnd },
     { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
-    { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
+    { ...keys.runnings(), only: "deletes" },
+    { key: keys.schedules().key, rangeEnd: keys.workers().rangeEnd },
   ];
 }

@@ -4,15 +4,18 @@ import type { Keys } from "../../core/protocol/keys.ts";
 import { getDeadline } from "../../schedule/definition.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../schedule/state/next-candidate.ts";
 import { type CachedSchedule, getStartableDue } from "../cache/cached-schedule.ts";
-
-const NO_IDS: ReadonlySet<number> = new Set();
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
 
 /**
  * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
  * guards of the claim transaction.
  */
-export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: WallTime): Candidate | undefined {
-  const { id, definition, running } = entry;
+export function findClaimCandidate(
+  { cache, ports: { keys } }: { cache: ScheduleCache; ports: { keys: Keys } },
+  entry: CachedSchedule,
+  now: WallTime,
+): Candidate | undefined {
+  const { id, definition } = entry;
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
   const [end] = due.handed ?? [];
@@ -20,22 +23,9 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: WallT
   if (end !== undefined) return { runAt: 0, end };
   // With `overlap: allow`, a run that was claimed before it was set still blocks the others; so does, on every host, one that
   // was claimed before.
-  if (running.size > 0 && (!canOverlap(definition) || running.has(keys.running(id)))) return undefined;
-  return findNextCandidate(definition, due, listRunning(keys, running), now);
-}
-
-/** Returns the scheduled times of the running occurrences. */
-function listRunning(keys: Keys, running: CachedSchedule["running"]): ReadonlySet<number> {
-  if (running.size === 0) return NO_IDS;
-  return new Set(
-    [...running].map(([key, one]) => parseScheduledTime(keys, key) ?? one.running?.scheduled ?? -1),
-  );
-}
-
-/** Reads the scheduled time from the key. With overlapping occurrences this works even if the value cannot be read. */
-function parseScheduledTime(keys: Keys, key: string): number | undefined {
-  const parsed = keys.parse(key);
-  return parsed.kind === "running" ? parsed.scheduled : undefined;
+  const running = cache.listRunning(entry);
+  if (running.size > 0 && (!canOverlap(definition) || entry.running.has(keys.running(id)))) return undefined;
+  return findNextCandidate(definition, due, running, now);
 }
 
 /** Claim delay per rank up to rank 2, ms. A random part is added. */

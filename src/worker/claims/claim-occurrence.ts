@@ -9,6 +9,7 @@ import {
   type Compare,
   findFirstKey,
   type KeyValue,
+  listKeyValues,
   type Op,
   type OpResult,
   type Txn,
@@ -142,12 +143,16 @@ export async function claimOccurrence(
     const { key, token } = result.claimed;
     const session = context.registration.session.id;
     cache.applyPut({ ...buildKeyValue(key, claim.running?.value ?? "", token), session });
-  }
+  } else if (result.kind === "missed" && !hasChanged(claim.basis, answer.results.slice(1)))
+    await readRunning(context, entry); // the state does not say what refused it
   return result;
 }
 
 /** Commits a transaction. Retries while the session lives. */
-function commitInSession({ ports, registration }: ClaimContext, txn: Txn): Promise<TxnResponse> {
+function commitInSession(
+  { ports, registration }: Pick<ClaimContext, "ports" | "registration">,
+  txn: Txn,
+): Promise<TxnResponse> {
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   return retryUnavailable(ports, NEVER, call, registration.session.signal);
 }
@@ -178,7 +183,6 @@ async function checkEarlierStarts(
   { id, host, definition, due, running }: CachedSchedule,
   { open }: Candidate,
 ): Promise<MissedClaim | undefined> {
-  const { keys } = context.ports;
   const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
   const known = new Set([...running.values()].map((one) => one.running?.run));
   const missing = started.flatMap(({ session }) =>
@@ -187,19 +191,36 @@ async function checkEarlierStarts(
       : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
   );
   if (missing.length === 0) return undefined;
-  const ranges = [{ key: keys.running(id) }, keys.getOccurrenceRange(id, host)];
-  const success = ranges.map((range): Op => ({ op: "range", ...range }));
-  const { raftTerm, results } = await commitInSession(context, { compare: [], success, failure: [] });
-  const present = new Set(results.flatMap(listRuns));
+  const { raftTerm, kvs } = await readRunning(context, { id, host });
+  const present = new Set(kvs.flatMap(({ value }) => parseRun(value)));
   if (missing.some(({ key }) => present.has(key))) return { kind: "missed", isOutdated: true };
   const ends = [...context.vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : { kind: "missed", until: Math.max(...ends) };
 }
 
-/** Lists the runs of running keys. */
-function listRuns(result: OpResult): string[] {
-  const running = result.op === "range" ? result.kvs.map(({ value }) => parseRunning(value)) : [];
-  return running.flatMap((one) => ("value" in one ? [one.value.run] : []));
+/** What reads running keys. */
+export type RunningReader = Pick<ClaimContext, "ports" | "registration" | "cache">;
+
+/**
+ * Reads the running keys that keep a schedule from its next start into the cache: the watch does not show their start.
+ * @throws StoreError; SessionLost
+ */
+export function readRunning(
+  context: RunningReader,
+  { id, host }: Pick<CachedSchedule, "id" | "host">,
+): Promise<Pick<TxnResponse, "raftTerm"> & { kvs: readonly KeyValue[] }> {
+  const { keys } = context.ports;
+  const ranges = [{ key: keys.running(id) }, keys.getOccurrenceRange(id, host)];
+  const success = ranges.map((range): Op => ({ op: "range", ...range }));
+  return context.cache.addRunning(async () => {
+    const { raftTerm, results } = await commitInSession(context, { compare: [], success, failure: [] });
+    return { raftTerm, kvs: results.flatMap(listKeyValues) };
+  });
+}
+
+function parseRun(value: string): string[] {
+  const running = parseRunning(value);
+  return "value" in running ? [running.value.run] : [];
 }
 
 /** A decided claim. */
@@ -280,15 +301,15 @@ function addHost(start: OccurrenceStart, host: string | undefined): OccurrenceSt
   };
 }
 
-/** Adds the session to the occurrence that starts. It is the mark of the running key, which is on the session. */
+/** Adds the session to the occurrence that starts: other workers see by it that it runs, and the running key is on it. */
 function addSession(
   start: OccurrenceStart,
   run: string,
-  { session: { ttl, grantTerm } }: WorkerRegistration,
+  { id: worker, session: { ttl, grantTerm } }: WorkerRegistration,
 ): OccurrenceStart {
   const { occurrence, due } = start;
   if (occurrence === undefined) return start;
-  const session: OpenOccurrence["session"] = { run, ttl: Math.ceil(ttl / 1000) };
+  const session: OpenOccurrence["session"] = { worker, run, ttl: Math.ceil(ttl / 1000) };
   if (grantTerm !== undefined) session.term = String(grantTerm);
   const marked = { ...occurrence, session };
   const open = due.open.map((one) => (one === occurrence ? marked : one));

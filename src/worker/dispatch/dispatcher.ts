@@ -107,7 +107,7 @@ export class Dispatcher {
       this.#updateQueue(name);
       this.#handlePoolChange();
     });
-    this.#releaseStray = createStrayRelease(ports, cache, registration.id, (run) => this.#taskPool.has(run));
+    this.#releaseStray = createStrayRelease(context, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
     );
@@ -356,6 +356,7 @@ export class Dispatcher {
     const { name, definition } = entry;
     this.#reportFault(entry);
     entry.heldUntil = 0;
+    entry.freeSince = Math.min(entry.freeSince, this.#getWallTime()); // the clock may have been wrong
     this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
     this.#releaseStray(entry);
@@ -385,7 +386,7 @@ export class Dispatcher {
   }
 
   #findCandidate(entry: CachedSchedule, now: WallTime): Candidate | undefined {
-    return findClaimCandidate(this.#context.ports.keys, entry, now);
+    return findClaimCandidate(this.#context, entry, now);
   }
 
   #consider(entry: CachedSchedule, now: WallTime): void {
@@ -429,14 +430,20 @@ export class Dispatcher {
   #updateQueue(name: string): void {
     const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
-      const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      if (isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name))
+      if (this.#isRunning(entry) || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name))
         return RUNNING_PLACE;
       const isHeld = entry !== undefined && entry.heldUntil > 0;
       return isHeld
         ? { until: entry.heldUntil, order: this.#computeOrder(entry, this.#getWallTime()) }
         : undefined;
     });
+  }
+
+  /** Returns whether a worker runs a state. A running key without a session is of no worker, and never expires. */
+  #isRunning(entry: CachedSchedule | undefined): boolean {
+    if (entry === undefined) return false;
+    const isKnown = [...entry.running.values()].some(({ hasSession }) => hasSession);
+    return isKnown || this.#context.cache.listStarted(entry).length > 0;
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */
@@ -466,8 +473,8 @@ export class Dispatcher {
     entry.since = Infinity;
     const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
     // The state says for which boots the schedule has run: what runs at boot must not run again in this one.
-    if (isOut && entry.dueMod > 0n && entry.running.size === 0 && !runsAtBoot(entry.definition))
-      void this.#forgetHost(entry);
+    const isFree = this.#context.cache.listRunning(entry).size === 0;
+    if (isOut && entry.dueMod > 0n && isFree && !runsAtBoot(entry.definition)) void this.#forgetHost(entry);
   }
 
   /** Notes from when on a schedule runs on this host, if it could not before: it may be long until a slot is free for its first state. */

@@ -30,6 +30,7 @@ import {
 } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { MemoryRelease } from "./memory-release.ts";
 
 /** Options of a worker. Durations in ms. */
 export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "listener"> {
@@ -50,13 +51,22 @@ export class ScheduleWorker {
   readonly #ports: SchedulePorts;
   readonly #options: WorkerSessionOptions & Pick<ScheduleWorkerOptions, "checkEtcd">;
   readonly #stop = new AbortController();
+  readonly #memory: MemoryRelease;
   #session: WorkerSession | undefined;
   #isDraining = false;
 
   constructor(ports: SchedulePorts, options: ScheduleWorkerOptions) {
     const { store, clock, keys, runSoon } = ports;
     this.#ports = { ...ports, store: combineTransactions(store, clock, keys, runSoon) };
-    this.#options = { ...options, listener: catchListenerErrors(options.listener, ports) };
+    this.#memory = new MemoryRelease(clock, () => this.running === 0);
+    const listener = catchListenerErrors(options.listener, ports);
+    this.#options = {
+      ...options,
+      listener: (event) => {
+        listener(event);
+        if (event.kind === "ended") this.#memory.handleEnd();
+      },
+    };
   }
 
   get running(): number {
@@ -74,7 +84,14 @@ export class ScheduleWorker {
    * @throws StoreError when etcd refuses for good, or cannot be reached at the start
    */
   async run(signal: AbortSignal): Promise<void> {
-    const either = AbortSignal.any([signal, this.#stop.signal]);
+    try {
+      await this.#runSessions(AbortSignal.any([signal, this.#stop.signal]));
+    } finally {
+      this.#memory.close();
+    }
+  }
+
+  async #runSessions(either: AbortSignal): Promise<void> {
     let wasThere = false;
     for (let pause = FIRST_PAUSE; !either.aborted && !this.#isDraining; ) {
       const since = this.#ports.clock.now();

@@ -1,9 +1,6 @@
 import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 
-/** Default address of the exporter. The examples use 9464 for workers. */
-export const EXPORTER_LISTEN = "127.0.0.1:9465";
-
 export interface ListenAddress {
   /** Undefined: all addresses of this host. */
   host: string | undefined;

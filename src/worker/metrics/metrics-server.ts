@@ -33,6 +33,22 @@ export async function serveMetrics(
   source: MetricsSource,
   log: Log,
 ): Promise<MetricsServer> {
+  return await serveRequests(address, METRICS_CLIENTS, log, (request, response) =>
+    answer(source, request, response),
+  );
+}
+
+/**
+ * Answers requests until it is closed. Clients that are slow, silent or too many are disconnected. If `respond` fails, this is
+ * logged, and answered with 500.
+ * @throws ConfigError when the address is in use or not permitted
+ */
+export async function serveRequests(
+  address: ListenAddress,
+  clients: ClientLimits,
+  log: Log,
+  respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<MetricsServer> {
   const limits = {
     headersTimeout: 5_000,
     requestTimeout: SILENCE_TIMEOUT_MS,
@@ -41,16 +57,16 @@ export async function serveMetrics(
     connectionsCheckingInterval: 1_000, // the limits above are checked so often
   };
   const server = createServer(limits, (request, response) => {
-    answer(source, request, response).catch((error) => {
-      log.error("cannot render the metrics", { error: (error as Error).message });
+    respond(request, response).catch((error) => {
+      log.error("cannot answer a request", { error: (error as Error).message });
       if (response.headersSent) response.destroy();
-      else send(request, response, 500, "cannot render the metrics; see the log\n");
+      else send(request, response, 500, "this cannot be shown; see the log\n");
     });
   });
-  limitClients(server);
+  limitClients(server, clients);
   server.setTimeout(SILENCE_TIMEOUT_MS); // closes a client that does not read, even with data left to send
   await listen(server, address);
-  server.on("error", (error) => log.warn("the metrics server failed", { error: error.message }));
+  server.on("error", (error) => log.warn("the HTTP server failed", { error: error.message }));
   const { port } = server.address() as AddressInfo;
   return { address: { ...address, port }, close: () => closeServer(server) };
 }
@@ -116,20 +132,24 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** Largest number of connections in all, and from one address. */
-const MAX_CLIENTS = 50;
-const MAX_CLIENTS_PER_ADDRESS = 16;
+export interface ClientLimits {
+  total: number;
+  perAddress: number;
+}
+
+const METRICS_CLIENTS: ClientLimits = { total: 50, perAddress: 16 };
 
 /**
  * Limits the connections of a server, so that no address can take the places of all others. Further connections are closed
  * at once.
  */
-export function limitClients(server: Server): void {
+export function limitClients(server: Server, { total, perAddress }: ClientLimits = METRICS_CLIENTS): void {
   const counts = new Map<string, number>();
-  server.maxConnections = MAX_CLIENTS;
+  server.maxConnections = total;
   server.on("connection", (socket: Socket) => {
     const network = getNetwork(socket.remoteAddress ?? "");
     const count = (counts.get(network) ?? 0) + 1;
-    if (count > MAX_CLIENTS_PER_ADDRESS) return void socket.destroy();
+    if (count > perAddress) return void socket.destroy();
     counts.set(network, count);
     socket.once("close", () => {
       const left = (counts.get(network) ?? 1) - 1;

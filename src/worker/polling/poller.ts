@@ -129,7 +129,7 @@ export class Poller {
     const conditions = new ConditionGate(host, options.measure, ports);
     this.#context = { ports, registration, cache, vanished, conditions, host, pid };
     const isTask = (run: string) => [...this.#tasks].some(({ claimed }) => claimed.running.run === run);
-    this.#releaseStray = createStrayRelease(ports, cache, registration.id, isTask);
+    this.#releaseStray = createStrayRelease(this.#context, isTask);
     this.#following = this.#watch();
   }
 
@@ -268,7 +268,7 @@ export class Poller {
   #findCandidate(entry: CachedSchedule, now: WallTime): Candidate | undefined {
     const { definition } = entry;
     if (definition === undefined || this.#options.canAccept?.(definition) === false) return undefined;
-    return findClaimCandidate(this.#ports.keys, entry, now);
+    return findClaimCandidate(this.#context, entry, now);
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

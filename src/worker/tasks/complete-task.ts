@@ -5,7 +5,14 @@ import { retryUnavailable } from "../../core/etcd/retry.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
-import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../core/protocol/txn.ts";
+import {
+  type Compare,
+  findFirstKey,
+  type KeyValue,
+  type Op,
+  type Txn,
+  type TxnResponse,
+} from "../../core/protocol/txn.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { findDeviation, getExpectation } from "../../schedule/expectation.ts";
 import {
@@ -223,8 +230,8 @@ function buildOutcomesTxn(key: string, history: OutcomeHistory, mod: bigint): Tx
 }
 
 /**
- * Lets other workers start an occurrence again at once: the running key has vanished with the session, and the task has
- * ended. If the state has changed meanwhile, they wait until the time to live has passed.
+ * Lets other workers start an occurrence again at once: the running key has vanished, and the task has ended. Otherwise they wait
+ * until this worker has gone, and the time to live has passed.
  */
 async function removeMark(
   ports: SchedulePorts,
@@ -232,15 +239,27 @@ async function removeMark(
   due: VersionedValue<DueState>,
   until: MonotonicTime,
 ): Promise<void> {
+  const stateKey = ports.keys.due(id, host);
   const isOwn = ({ session }: OpenOccurrence) => session?.run === running.run;
-  if (!due.value.open.some(isOwn)) return;
-  const open = due.value.open.map((one) => (isOwn(one) ? forgetSession(one) : one));
-  const txn: Txn = {
-    compare: [...guardAbsent([key]), guardRevision(ports.keys.due(id, host), due.mod)],
-    success: [{ op: "put", key: ports.keys.due(id, host), value: formatDue({ ...due.value, open }) }],
-    failure: [],
-  };
-  await commitUntil(ports, txn, until);
+  for (let seen: typeof due | undefined = due; seen?.value.open.some(isOwn); ) {
+    const { value, mod }: typeof due = seen;
+    const open = value.open.map((one) => (isOwn(one) ? forgetSession(one) : one));
+    const txn: Txn = {
+      compare: [...guardAbsent([key]), guardRevision(stateKey, mod)],
+      success: [{ op: "put", key: stateKey, value: formatDue({ ...value, open }) }],
+      failure: [{ op: "range", key: stateKey }],
+    };
+    const answer = await commitUntil(ports, txn, until);
+    const changed = answer.succeeded ? undefined : toVersionedDue(findFirstKey(answer.results[0]));
+    seen = changed?.mod === mod ? undefined : changed; // unchanged: the key is that of another start
+  }
+}
+
+function toVersionedDue(kv: KeyValue | undefined): VersionedValue<DueState> | undefined {
+  const parsed = kv && parseDue(kv.value);
+  return parsed === undefined || "fault" in parsed
+    ? undefined
+    : { value: parsed.value, mod: kv?.modRevision ?? 0n };
 }
 
 function hasCompleted({ due, outcomes }: ReturnType<typeof parseCompletionAnswer>, run: string): boolean {
@@ -255,11 +274,9 @@ function parseCompletionAnswer({ results: [running, due, outcomes] }: TxnRespons
   outcomes: VersionedValue<OutcomeHistory>;
 } {
   const state = findFirstKey(due);
-  const parsed = state && parseDue(state.value);
-  const value = parsed === undefined || "fault" in parsed ? undefined : parsed.value;
   return {
     token: findFirstKey(running)?.createRevision,
-    due: value && { value, mod: state?.modRevision ?? 0n },
+    due: toVersionedDue(state),
     dueMod: state?.modRevision ?? 0n,
     outcomes: toVersionedOutcomes(findFirstKey(outcomes)),
   };

@@ -2,9 +2,7 @@ import { addMs } from "../../core/base/clock.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import type { ScheduleCache } from "../cache/schedule-cache.ts";
-import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
-import type { SchedulePorts } from "../worker-ports.ts";
+import { type ClaimedOccurrence, type RunningReader, readRunning } from "../claims/claim-occurrence.ts";
 import { applyCompletion, completeTask } from "./complete-task.ts";
 
 /** How long a call to give a claim back may be retried, ms. The next change of the schedule tries again. */
@@ -18,13 +16,15 @@ const RELEASE_WITHIN = 10_000;
  * @returns a function to call when a schedule has changed, and no claim of it is under way
  */
 export function createStrayRelease(
-  ports: SchedulePorts,
-  cache: ScheduleCache,
-  worker: string,
+  context: RunningReader,
   isKnown: (run: string) => boolean,
 ): (entry: CachedSchedule) => void {
+  const { ports, cache } = context;
   const { clock, log, keys } = ports;
+  const worker = context.registration.id;
   const releasing = new Set<string>();
+  /** Runs whose running keys are read. */
+  const reading = new Set<string>();
 
   /** Whether a running key goes with the state of the entry, and not with that of a host, or the other way round. */
   const isOf = ({ host }: CachedSchedule, key: string) => {
@@ -57,13 +57,31 @@ export function createStrayRelease(
     }
   };
 
+  /** Reads the running key of a start that the state shows: the cache then reports it, and it is given back. */
+  const read = async (entry: CachedSchedule, run: string) => {
+    reading.add(run);
+    try {
+      await readRunning(context, entry);
+    } finally {
+      reading.delete(run);
+    }
+  };
+
   return (entry) => {
+    for (const { session } of entry.due?.open ?? []) {
+      const isStray = session?.worker === worker && !isKnown(session.run) && !reading.has(session.run);
+      if (isStray && !hasKeyOf(entry, session.run)) void read(entry, session.run).catch(() => {}); // the next change tries again
+    }
     for (const [key, { running, createRevision }] of entry.running) {
       const isStray = running?.worker === worker && !isKnown(running.run) && isOf(entry, key);
       const claimed = isStray && !releasing.has(key) && buildClaim(entry, key, createRevision);
       if (claimed) void release(claimed).catch(() => {}); // the next change tries again
     }
   };
+}
+
+function hasKeyOf({ running }: CachedSchedule, run: string): boolean {
+  return [...running.values()].some((one) => one.running?.run === run);
 }
 
 function buildClaim(

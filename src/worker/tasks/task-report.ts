@@ -13,7 +13,8 @@ export class TaskReport {
   readonly #listener: WorkerListener;
   readonly #claimed: ClaimedOccurrence;
   readonly #about: { id: string; type: string; definition: Definition };
-  readonly #over = new AbortController();
+  /** Ends the wait for an overrun, if one is expected. */
+  #over: AbortController | undefined;
   #hasEnded = false;
 
   /** Reports the start. */
@@ -27,6 +28,7 @@ export class TaskReport {
     listener({ kind: "started", ...this.#about, scheduled, late, run, attempt });
     const { most: bound } = getExpectation(claimed.definition);
     if (bound === undefined) return;
+    this.#over = new AbortController();
     void clock.sleep(bound, this.#over.signal).then(
       () => listener({ kind: "overrun", ...this.#about, scheduled, run, attempt, startedAt, bound }),
       () => {},
@@ -35,7 +37,7 @@ export class TaskReport {
 
   /** Call this when the task has ended, and its result is not stored yet: it takes no longer. */
   stop(): void {
-    this.#over.abort(NO_LONGER_NEEDED);
+    this.#over?.abort(NO_LONGER_NEEDED);
   }
 
   /** Reports the end once; also a result that is stored after the task was reported as lost. */

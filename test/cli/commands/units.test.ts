@@ -29,8 +29,8 @@ function settingsOf(name: string): Record<string, string> {
   return settings;
 }
 
-test("there are units for an agent, a worker and the exporter", () => {
-  expect(units.sort()).toEqual(["agent", "exporter", "worker"].map((name) => `signalbox-${name}.service`));
+test("there are units for an agent, a worker and the page", () => {
+  expect(units.sort()).toEqual(["agent", "serve", "worker"].map((name) => `signalbox-${name}.service`));
 });
 
 test.each(units)("%s starts a command that there is, with flags that it has", (name) => {

@@ -134,18 +134,6 @@ describe("the file", () => {
     expect(statSync(file()).mode & 0o007).toBe(0);
   });
 
-  test("is made anew when it was moved and is reopened; until then the moved one is written to", () => {
-    const log = open();
-    const moved = join(folder, "log.1");
-    log.info("before");
-    renameSync(file(), moved);
-    log.info("moved");
-    log.reopen();
-    log.info("after");
-    expect(written(moved)).toBe(`${stamp}before\n${stamp}moved\n`);
-    expect(written()).toBe(`${stamp}after\n`);
-  });
-
   test.runIf(existsSync("/proc/self/fd"))("that was moved is not kept open", () => {
     const log = open();
     const before = readdirSync("/proc/self/fd").length;

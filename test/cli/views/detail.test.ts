@@ -114,26 +114,26 @@ describe("what is shown of a lock", () => {
   });
 
   it.each([
-    { what: "free", ticket: undefined, fact: {}, heading: "lock x: free" },
-    {
-      what: "in grace",
-      ticket: { ...held, state: "grace", until: NOW + 9_000 } as const,
-      fact: { grace: "its command has ended, its place is kept: for another 9s" },
-      heading: "lock x: grace",
-    },
-    {
-      what: "over its grace",
-      ticket: { ...held, state: "grace", until: NOW } as const,
-      fact: { grace: "its command has ended, its place is kept: over, others may take it" },
-      heading: "lock x: grace",
-    },
-    {
-      what: "being reset",
-      ticket: { ...held, reset: { by: "ann", at: NOW - 4_000, why: "hangs" } },
-      fact: { reset: "asked for by ann, 4s ago: hangs" },
-      heading: "lock x: resetting",
-    },
-  ])("$what: says so", ({ ticket, fact, heading }) => {
+    ["free", undefined, {}, "lock x: free"],
+    [
+      "in grace",
+      { ...held, state: "grace", until: NOW + 9_000 } as const,
+      { grace: "its command has ended, its place is kept: for another 9s" },
+      "lock x: grace",
+    ],
+    [
+      "over its grace",
+      { ...held, state: "grace", until: NOW } as const,
+      { grace: "its command has ended, its place is kept: over, others may take it" },
+      "lock x: grace",
+    ],
+    [
+      "being reset",
+      { ...held, reset: { by: "ann", at: NOW - 4_000, why: "hangs" } },
+      { reset: "asked for by ann, 4s ago: hangs" },
+      "lock x: resetting",
+    ],
+  ])("$0: says so", (_, ticket, fact, heading) => {
     const detail = shown(
       "lock",
       "x",
@@ -294,22 +294,22 @@ describe("what is shown of a host", () => {
   });
 
   it.each([
-    { what: "a drain", kv: drain("host", "n.example.com"), heading: "host n.example.com: idle, drained" },
-    { what: "a group", kv: createGroupKey("web", "N.example.com"), heading: "host n.example.com: idle" },
-    { what: "nothing but a drain of everything", kv: drain("all", "all"), heading: undefined },
-  ])("that only $what names: $heading", ({ kv, heading }) => {
+    ["a drain", drain("host", "n.example.com"), "host n.example.com: idle, drained"],
+    ["a group", createGroupKey("web", "N.example.com"), "host n.example.com: idle"],
+    ["nothing but a drain of everything", drain("all", "all"), undefined],
+  ])("that only $0 names: $2", (_, kv, heading) => {
     expect(of("n.example.com", ALIVE, kv)?.heading).toBe(heading);
   });
 
   it.each([
-    { what: "without leases", kvs: [], heading: "busy", tone: "held" },
-    {
-      what: "that waits for leases",
-      kvs: [createTicketKey("resource db", "r", 1, { ...waiting, host: "web1.example.com" })],
-      heading: "waiting",
-      tone: "free",
-    },
-  ])("with a task $what is $heading", ({ kvs, heading, tone }) => {
+    ["without leases", [], "busy", "held"],
+    [
+      "that waits for leases",
+      [createTicketKey("resource db", "r", 1, { ...waiting, host: "web1.example.com" })],
+      "waiting",
+      "free",
+    ],
+  ])("with a task $0 is $2", (_, kvs, heading, tone) => {
     const detail = of("web1.example.com", ALIVE, createRunningKey("report", { run: toRunId("r") }), ...kvs);
     expect(detail).toMatchObject({ heading: `host web1.example.com: ${heading}`, tone });
   });

@@ -8,7 +8,6 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { renderFamilies } from "../../../src/cli/commands/see/exporter.impl.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -17,7 +16,7 @@ import {
   hostsView,
   sumDeclined,
 } from "../../../src/cli/views/hosts.ts";
-import { measureAgents } from "../../../src/cli/views/metrics.ts";
+import { measureAgents, renderFamilies } from "../../../src/cli/views/metrics.ts";
 import { findProblems } from "../../../src/cli/views/problems.ts";
 import { formatAgentReport, formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
 import { listFacts, showView } from "./rows.ts";

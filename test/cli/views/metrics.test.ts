@@ -15,8 +15,7 @@ import {
   createTicketKey,
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { renderFamilies } from "../../../src/cli/commands/see/exporter.impl.ts";
-import { type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
+import { type MetricFamily, measureSnapshot, renderFamilies } from "../../../src/cli/views/metrics.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 
 /** Measures a cluster. @returns the lines without the common beginning of the names */

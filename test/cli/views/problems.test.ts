@@ -73,22 +73,10 @@ describe("problems", () => {
     ["a mark whose ticket has vanished", [mark], ["vanished"]],
     ["a mark beside its ticket", [ticket, mark], []],
     [
-      "grace past its time",
-      [createTicketKey("lock x", "a", 1, { state: "grace", until: NOW - 1 })],
-      ["overdue"],
-    ],
-    [
-      "a reset that nobody answers",
-      [createTicketKey("lock x", "a", 1, { ...held, reset: { by: "x", at: NOW - 600_000 } })],
-      ["reset-unanswered"],
-    ],
-    [
       "a clock ahead of ours",
       [createTicketKey("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })],
       ["clock"],
     ],
-    ["a long wait", [createTicketKey("lock x", "a", 1, { enqueuedAt: NOW - 7_200_000 })], ["long-wait"]],
-    ["a hold of days", [createTicketKey("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
     [
       "totals that disagree",
       [

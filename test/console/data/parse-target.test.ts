@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePastTarget } from "../../../src/cli/frame/command-line/past-target.ts";
 import { describePastMoment, formatPastTime } from "../../../src/console/data/time-travel.ts";
-import { searchPalette } from "../../../src/console/overlays/Palette.tsx";
+import { searchPalette } from "../../../src/console/overlays/palette-search.ts";
 
 const NOW = Date.parse("2026-11-23T10:30:00Z");
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { createSnapshot, NOW } from "../../../fixtures/state/sample-snapshots.ts
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { isLive } from "../../../src/console/data/live-view.ts";
 import { PastView } from "../../../src/console/data/time-travel.ts";
-import { findChoiceObstacle } from "../../../src/console/overlays/Palette.tsx";
+import { findChoiceObstacle } from "../../../src/console/overlays/palette-entries.ts";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
 

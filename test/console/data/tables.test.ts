@@ -8,7 +8,7 @@ import {
   NOW,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { buildHostRows } from "../../../src/cli/views/hosts.ts";
-import { Tables } from "../../../src/console/data/console-table.ts";
+import { ShownTable } from "../../../src/console/data/console-table.ts";
 import { TabCounter } from "../../../src/console/data/tab-counter.ts";
 import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
@@ -21,21 +21,21 @@ test.each([
   ["a small table keeps", 10, 10],
   ["a large table forgets", 5_001, 0],
 ])("%s its rows while another tab is shown", (_, locks, kept) => {
-  const tables = new Tables();
-  const table = tables.getTabTable("locks");
+  const tables = new ShownTable();
+  const table = tables.show("locks");
   table.update(createPicture(locks), NOW, ALL);
   expect(table.length).toBe(locks);
-  expect(tables.getTabTable("locks")).toBe(table);
+  expect(tables.show("locks")).toBe(table);
   expect(table.length).toBe(locks);
-  tables.getTabTable("hosts");
+  tables.show("hosts");
   expect(table.length).toBe(kept);
-  tables.getTabTable("locks").update(createPicture(locks), NOW, ALL);
+  tables.show("locks").update(createPicture(locks), NOW, ALL);
   expect(table.length).toBe(locks);
 });
 
 test("a small table of a large snapshot forgets its rows too: they keep the snapshot", () => {
-  const tables = new Tables();
-  const table = tables.getTabTable("resources");
+  const tables = new ShownTable();
+  const table = tables.show("resources");
   table.update(createSnapshot([createTicketKey("resource db held", "a", 1)]), NOW, ALL);
   expect(table.isLarge).toBe(false);
   table.update(createPicture(5_001), NOW, ALL);
@@ -56,11 +56,12 @@ test("the tab of hosts counts its rows", () => {
 });
 
 test("a panel has tables of its own, and forgets a large one when another panel is shown", () => {
-  const tables = new Tables();
-  const panel = tables.findPanelTable("problems");
-  panel?.update(createPicture(5_001), NOW, ALL);
-  expect(panel).not.toBe(tables.getTabTable("problems"));
-  expect(panel?.isLarge).toBe(true);
-  expect(tables.findPanelTable("events")).toBeUndefined();
-  expect(tables.findPanelTable("problems")).toBe(panel);
+  const [tab, panel] = [new ShownTable(), new ShownTable()];
+  const table = panel.show("problems");
+  table.update(createPicture(5_001), NOW, ALL);
+  expect(tab.show("problems")).not.toBe(table);
+  expect(table.isLarge).toBe(true);
+  panel.hide();
+  expect(table.length).toBe(0);
+  expect(panel.show("problems")).toBe(table);
 });

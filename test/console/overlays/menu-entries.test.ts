@@ -70,6 +70,36 @@ describe("the menu of a row", () => {
     expect(listIds("record 1 of schedule nightly")[0]).toBe("schedule trigger");
   });
 
+  it("says what the key does to this row", () => {
+    const listTitles = (...subjects: string[]) =>
+      Object.fromEntries(list(subjects).map(({ id, title }) => [id, title]));
+    expect(listTitles("host web1.example.com")).toMatchObject({
+      drain: "Drain host web1",
+      undrain: "Lift the drain of host web1",
+      open: "Open web1",
+    });
+    expect(listTitles("lock nightly-db")).toMatchObject({
+      reset: "Reset nightly-db",
+      why: "Why does it wait",
+    });
+    expect(listTitles("schedule nightly")).toMatchObject({ "schedule trigger": "Run nightly now" });
+    expect(listTitles("lock a", "lock b")).toMatchObject({
+      drain: "Drain 2 rows",
+      timeline: "Timeline of 2 rows",
+    });
+    const cell = { kind: "resource", name: "web1.example.com_cpu", host: "web1.example.com" } as const;
+    const inputs = { actions: listKeyActions(COMMANDS), snapshot, changeObstacle: undefined };
+    const entries = listMenuEntries({ ...inputs, subjects: [cell], getKeyLabels: () => [] });
+    expect(entries.find(({ id }) => id === "drain")?.title).toBe("Drain host web1");
+    expect(entries.find(({ id }) => id === "edit")?.title).toBe("Edit web1_cpu");
+  });
+
+  it("is in groups: the likely, those that show, change and hand on, and what is not possible now", () => {
+    const groups = list(["lock a"]).map(({ group }) => group);
+    expect([...new Set(groups)]).toEqual(["likely", "show", "hand on", "not now"]);
+    expect(groups).toEqual([...groups].sort((one, other) => groups.indexOf(one) - groups.indexOf(other)));
+  });
+
   it("has the keys of the actions, and is empty without a row", () => {
     expect(list(["lock a"]).find(({ id }) => id === "drain")?.key).toBe("<drain>");
     expect(list([])).toEqual([]);

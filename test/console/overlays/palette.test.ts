@@ -9,16 +9,14 @@ import {
   createTicketKey,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
+import { buildEntryRows } from "../../../src/console/overlays/Palette.tsx";
 import {
-  addRecentEntry,
-  buildEntryRows,
   buildPaletteEntries,
   type ChoiceConditions,
   type PaletteChoice,
   type PaletteEntry,
-  searchPalette,
-  splitByWords,
-} from "../../../src/console/overlays/Palette.tsx";
+} from "../../../src/console/overlays/palette-entries.ts";
+import { addRecentEntry, searchPalette, splitByWords } from "../../../src/console/overlays/palette-search.ts";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
@@ -69,12 +67,12 @@ describe("what can be chosen", () => {
     expect(entry("lock:invoices")?.choice).toEqual({ kind: "go", tab: "locks", key: "lock/invoices" });
     const names = entries().filter(({ choice }) => choice.kind === "go" && choice.key !== undefined);
     expect(names.map(({ id }) => id)).toEqual([
+      "group:web",
+      ...["a", "b", "c", "d", "web1"].map((host) => `host:${host}.example.com`),
       "lock:invoices",
       "lock:web1-backup",
       "resource:FQDN_cpu",
       "resource:db",
-      ...["a", "b", "c", "d", "web1"].map((host) => `host:${host}.example.com`),
-      "group:web",
     ]);
   });
 
@@ -145,6 +143,31 @@ describe("an action and a name", () => {
   });
 });
 
+describe("a line that says what to do", () => {
+  const site = createSnapshot([
+    createTicketKey("lock nightly-db held", "a", 10),
+    createTicketKey("resource web1.example.com_cpu held", "b", 11, { host: "web1.example.com" }),
+    createGroupKey("web", "web1.example.com"),
+    createHostKey("web1.example.com", {}),
+  ]);
+  it.each([
+    ["why nightly-db", "action:why lock:nightly-db"],
+    ["drain web1", "command:drain host:web1.example.com"],
+    ["drain web", "command:drain group:web"],
+    ["reset nightly", "command:reset lock:nightly-db"],
+    ["reset ndb", "command:reset lock:nightly-db"],
+    ["web1", "host:web1.example.com"],
+    ["web", "group:web"],
+  ])("%j: %s", (line, id) => {
+    expect(found(line, [], entries({}, site))[0]).toBe(id);
+  });
+
+  it("is offered only for what the action applies to", () => {
+    expect(found("reset web1", [], entries({}, site))).not.toContain("command:reset host:web1.example.com");
+    expect(found("drain all", [], entries({}, site))[0]).toBe("command:drain all");
+  });
+});
+
 describe("what cannot be chosen", () => {
   test.each([
     ["command:drain", {}, undefined],
@@ -188,7 +211,11 @@ describe("what is typed", () => {
     ["inv", "lock:invoices"],
     ["backup web", "lock:web1-backup"],
     ["voice", "lock:invoices"],
-    ["web1", "lock:web1-backup"],
+    ["web1", "host:web1.example.com"],
+    ["wbk", "lock:web1-backup"],
+    ["ivs", "lock:invoices"],
+    ["fqcpu", "resource:FQDN_cpu"],
+    ["schad", "command:schedule add"],
     ["lock web", "lock:web1-backup"],
     ["web locks", "lock:web1-backup"],
     ["host web", "host:web1.example.com"],
@@ -382,25 +409,28 @@ it.each([
 
 describe("rows of matches", () => {
   const rows = (query: string, width: number, standing: Partial<ChoiceConditions> = {}) => {
-    const { entries: some, words } = searchPalette(entries(standing), query);
-    return buildEntryRows({ entries: some.slice(0, 18), words }, 0, width);
+    const { entries: some, ...typed } = searchPalette(entries(standing), query);
+    return buildEntryRows({ entries: some.slice(0, 18), ...typed }, 0, width);
   };
 
   it("are lines with what they do, and their keys at the right edge", () => {
     const texts = rows("drain", 64).map(({ cells }) => joinCellTexts(cells).trimEnd());
     expect(texts.slice(0, 2)).toEqual([
-      expect.stringMatching(/^drain {2,}stop new grants for a lock, resource.*… {2}D$/),
-      expect.stringMatching(/^drain all {2,}drain the whole cluster$/),
+      expect.stringMatching(/^› drain {2,}stop new grants for a lock, resource.*… {2}D$/),
+      expect.stringMatching(/^› drain all {2,}drain the whole cluster$/),
     ]);
   });
 
   it("say why one cannot be chosen", () => {
     const texts = rows("drain", 60, { isReadOnly: true }).map(({ cells }) => joinCellTexts(cells));
-    expect(texts).toContainEqual(expect.stringMatching(/^drain +\(read-only\) +D$/));
+    expect(texts).toContainEqual(expect.stringMatching(/^› drain +\(read-only\) +D$/));
   });
 
   it("light up what was typed", () => {
-    expect(rows("@inv", 60)[0]?.cells).toContainEqual({ text: "inv", role: "match", ground: "plain" });
+    const light = { role: "match", ground: "plain" };
+    expect(rows("@inv", 60)[0]?.cells).toContainEqual({ text: "inv", ...light });
+    const lit = rows("@ivs", 60)[0]?.cells.filter(({ role }) => role === "match");
+    expect(lit).toEqual(["i", "v", "s"].map((text) => ({ text, ...light })));
   });
 
   it("are as wide as their content, also if that is narrow", () => {

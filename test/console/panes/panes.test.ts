@@ -71,10 +71,9 @@ describe("the header", () => {
 
 describe("the tabs", () => {
   const createApp = (tab: TabId) => createStubConsole({ state: { ...createInitialState(), tab } });
-  const show = (tab: TabId, width: number) =>
-    stripStyles(
-      renderComponent(withConsole(createApp(tab), createElement(Tabs, { width })))[0] ?? "",
-    ).trimEnd();
+  const renderTabs = (app: ConsoleApp, width: number, theme?: Theme) =>
+    renderComponent(withConsole(app, createElement(Tabs, { width, view: app.view })), theme)[0] ?? "";
+  const show = (tab: TabId, width: number) => stripStyles(renderTabs(createApp(tab), width)).trimEnd();
 
   it("leave out counts first, then tabs, whose number they tell", () => {
     expect(show("locks", 118)).toMatch(/^ Overview {2}Locks 42 {2}Resources {2}.*Problems 1 {2}etcd$/);
@@ -85,7 +84,8 @@ describe("the tabs", () => {
 
   it.each([...TABS])("that fit are those around %s", (tab) => {
     for (const width of [20, 40, 60, 90]) {
-      const { start, tabs, end } = fitTabs(createApp(tab), width);
+      const app = createApp(tab);
+      const { start, tabs, end } = fitTabs(app, width, app.view);
       const text = start + tabs.map((one) => one.text).join("") + end;
       expect(text.length).toBeLessThanOrEqual(width);
       expect(tabs.map(({ id }) => id)).toContain(isEtcdTab(tab) ? "members" : tab);
@@ -93,10 +93,9 @@ describe("the tabs", () => {
   });
 
   it("are filled where they are active, or underlined", () => {
-    const renderTabs = (theme: Theme) =>
-      renderComponent(withConsole(createApp("locks"), createElement(Tabs, { width: 99 })), theme)[0] ?? "";
-    expect(renderTabs(ansi)).toMatch(/\x1b\[4m[^L]*Locks 42/);
-    expect(renderTabs(getTheme("dark", "24bit", false))).toMatch(/\x1b\[48;2;[^m]*m[^L]*Locks 42/);
+    const renderLocks = (theme: Theme) => renderTabs(createApp("locks"), 99, theme);
+    expect(renderLocks(ansi)).toMatch(/\x1b\[4m[^L]*Locks 42/);
+    expect(renderLocks(getTheme("dark", "24bit", false))).toMatch(/\x1b\[48;2;[^m]*m[^L]*Locks 42/);
   });
 });
 

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLocksState } from "../../../fixtures/console/stub-console.ts";
-import { type ConsoleState, PANES } from "../../../src/console/state/console-state.ts";
+import {
+  type ConsoleState,
+  PANES,
+  swapTables,
+  toggleSplit,
+} from "../../../src/console/state/console-state.ts";
 import {
   computeLayout,
   type LayoutWishes,
@@ -15,6 +20,7 @@ const state = fc.record({
   zoomed: fc.option(fc.constantFrom(...PANES), { nil: undefined }),
   hasExplorer: fc.boolean(),
   hasPanel: fc.boolean(),
+  hasSplit: fc.boolean(),
 });
 
 function arranged({
@@ -22,13 +28,15 @@ function arranged({
   zoomed,
   hasExplorer,
   hasPanel,
+  hasSplit,
 }: {
   focus: ConsoleState["focus"];
   zoomed: ConsoleState["zoomed"];
   hasExplorer: boolean;
   hasPanel: boolean;
+  hasSplit: boolean;
 }): ConsoleState {
-  const start = createLocksState();
+  const start = hasSplit ? toggleSplit(createLocksState()) : createLocksState();
   const [explorer, panel] = [
     { ...start.explorer, isOpen: hasExplorer },
     { ...start.panel, isOpen: hasPanel },
@@ -51,22 +59,23 @@ describe("the screen", () => {
           expect(layout).toBeUndefined();
           return;
         }
-        const { explorer, table, detail, panel, isBeside } = layout ?? {};
-        for (const part of [explorer, table, detail, panel]) {
+        const { rail, explorer, table, beside: other, detail, panel, isBeside, isStacked } = layout ?? {};
+        for (const part of [rail, explorer, table, other, detail, panel]) {
           expect(part === undefined || (part.width > 0 && part.width <= screen.width)).toBe(true);
-          expect(part === undefined || (part.height > 0 && part.height <= screen.height - 3)).toBe(true);
+          expect(part === undefined || (part.height > 0 && part.height <= screen.height - 2)).toBe(true);
         }
         const beside = isBeside && table && detail;
+        const lower = isStacked && other ? other.height + 1 : 0;
         const main = beside
           ? table.height
-          : (table?.height ?? 0) + (detail?.height ?? 0) + (table && detail ? 1 : 0);
+          : (table?.height ?? 0) + lower + (detail?.height ?? 0) + (table && detail ? 1 : 0);
         const upper = Math.max(explorer?.height ?? 0, main);
         const below = panel === undefined ? 0 : panel.height + (upper > 0 ? 1 : 0);
         expect(upper + below).toBeLessThanOrEqual(screen.height - 3);
+        const right = other && !isStacked ? other.width + 1 : 0;
         const width = beside ? table.width + 1 + detail.width : (table?.width ?? detail?.width ?? 0);
-        expect((explorer?.width ?? 0) + (explorer && width > 0 ? 1 : 0) + width).toBeLessThanOrEqual(
-          screen.width,
-        );
+        const left = (rail?.width ?? 0) + (explorer?.width ?? 0) + (explorer && width > 0 ? 1 : 0);
+        expect(left + width + (table ? right : 0)).toBeLessThanOrEqual(screen.width);
       }),
     );
   });
@@ -79,10 +88,40 @@ describe("the screen", () => {
         if (layout === undefined) return;
         for (const pane of listPanes(layout)) {
           const open = { explorer: { ...own.explorer, isOpen: true }, panel: { ...own.panel, isOpen: true } };
-          expect(computeLayout(screen, { ...own, ...open, focus: pane })?.[pane], pane).toBeDefined();
+          const next: ConsoleState = pane === "beside" ? swapTables(own) : { ...own, ...open, focus: pane };
+          expect(computeLayout(screen, next)?.[pane], pane).toBeDefined();
         }
       }),
     );
+  });
+});
+
+describe("a second table", () => {
+  const start = toggleSplit(createLocksState());
+  const divide = (width: number, height: number, own: ConsoleState = start) =>
+    computeLayout({ width, height }, own) ?? {};
+
+  it("is beside the first one, below it where the screen is narrow, and not there where there is no room", () => {
+    expect(divide(160, 50)).toMatchObject({
+      table: { width: 63, height: 27 },
+      beside: { width: 64, height: 27 },
+      detail: { width: 128, height: 10 },
+    });
+    expect(divide(200, 55)).toMatchObject({ table: { width: 83 }, beside: { width: 84 }, isBeside: false });
+    const stacked = { table: { width: 80, height: 10 }, beside: { width: 80, height: 10 }, isStacked: true };
+    expect(divide(80, 24)).toMatchObject(stacked);
+    expect(divide(80, 17)).toMatchObject({ table: { width: 80, height: 14 } });
+    expect(divide(80, 17)).not.toHaveProperty("beside");
+  });
+
+  it("is reached by Tab in the order of the screen, and has the size of its place", () => {
+    const own = { ...start, sizes: { split: 50 } };
+    expect(divide(160, 50, own)).toMatchObject({ table: { width: 77 }, beside: { width: 50 } });
+    expect(divide(160, 50, swapTables(own))).toMatchObject({ table: { width: 50 }, beside: { width: 77 } });
+    const layout = computeLayout({ width: 160, height: 50 }, own);
+    if (layout === undefined) throw new Error("the screen is large enough");
+    expect(listPanes(layout, false)).toEqual(["explorer", "beside", "table", "detail", "panel"]);
+    expect(listPanes(layout, true)).toEqual(["explorer", "table", "beside", "detail", "panel"]);
   });
 });
 
@@ -131,10 +170,10 @@ describe("the room", () => {
       return [table?.width, detail?.width];
     };
     expect([undefined, 20, 90, 500].map(widths)).toEqual([
-      [100, 74],
-      [69, 105],
-      [90, 84],
-      [111, 63],
+      [96, 71],
+      [66, 101],
+      [90, 77],
+      [106, 61],
     ]);
   });
 

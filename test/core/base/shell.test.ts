@@ -35,5 +35,6 @@ it("sh reads every word of a script unchanged", () => {
 it("a line that is one word is told as such, also if it begins with a variable", () => {
   expect(findCommandHint("A=1 /bin/job --all")).toMatch(/^it is one word: /);
   expect(findCommandHint("A=(1)")).toBe("no shell sets variables here; write: env 'A=(1)' COMMAND");
+  expect(findCommandHint("--lock")).toBe("options of signalbox are written before --");
   expect(findCommandHint("/bin/job")).toBeUndefined();
 });

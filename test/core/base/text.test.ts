@@ -116,7 +116,7 @@ describe("quoted", () => {
 });
 
 describe("nearest", () => {
-  const known = ["ttl", "timeout", "terminationTimeout", "group"];
+  const known = ["ttl", "timeout", "terminationTimeout", "group", "--cert"];
   test.each([
     ["tll", "ttl"],
     ["TTL", "ttl"],
@@ -127,6 +127,7 @@ describe("nearest", () => {
     ["timoeut", "timeout"],
     ["endpoint", undefined],
     ["", undefined],
+    ["--port", undefined],
   ])("%s: %s", (word, meant) => {
     expect(findNearest(word, known)).toBe(meant);
   });

@@ -10,7 +10,7 @@ import {
 } from "../../../fixtures/process/guarded-processes.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../../fixtures/process/runner.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { PATIENCE, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 
 /** Runs `one` for every item, three at a time. */
@@ -29,7 +29,7 @@ const spinFor = async (ms: number) => {
 };
 
 /** When a busy machine must be done with what takes some 50 ms, ms; the deadlines of these commands are 20 s away. */
-const SOON = 5_000;
+const SOON = 15_000;
 
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
 async function measureKill(ms: number): Promise<number> {
@@ -74,13 +74,13 @@ async function testFrozen(): Promise<void> {
   // At `termIn` it ignores SIGTERM.
   const run = startRunner(
     mark,
-    { command: ["sh", "-c", METRONOME], termIn: 600, killIn: 1000 },
+    { command: ["sh", "-c", METRONOME], termIn: 4_000, killIn: 4_400 },
     { OUT: out.path },
   );
   const { killAtUptime = 0 } = await run.waitForEvent("started");
   const { outer, inner } = findGuardians(mark, run.pid);
   killProcess(run.pid, "SIGSTOP");
-  await waitUntilDead(mark, SOON, [run.pid, outer, inner]);
+  await waitUntilDead(mark, PATIENCE, [run.pid, outer, inner]);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   killProcess(run.pid, "SIGCONT");
@@ -103,12 +103,12 @@ test("a START whose deadline has passed starts nothing", async () => {
 
 test("an unfrozen runner hears how its command ended", async () => {
   const mark = createMark();
-  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
+  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 4_000, killIn: 4_200 });
   await run.waitForEvent("started");
   const { outer, inner } = findGuardians(mark, run.pid);
   const guards = [run.pid, outer, inner]; // they stay until the runner has heard how the command ended
   killProcess(run.pid, "SIGSTOP");
-  await waitUntilDead(mark, SOON, guards);
+  await waitUntilDead(mark, PATIENCE, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
   killProcess(run.pid, "SIGCONT");
   expect(await run.ended).toExit(143);

@@ -6,7 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { Words } from "../../../fixtures/cluster/test-jobs.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 describe.concurrent("help", () => {
@@ -57,7 +57,11 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["frobnicate", '"frobnicate" is not a command; see: signalbox --help'],
     ["group", '"group" needs a second word; there are: group set, group add, '],
     ["group sett", '"group sett" is not a command; did you mean "group set"?'],
+    ["group ls", '"group ls" is not a command; use: signalbox ls groups'],
+    ["schedule remove a", "use: signalbox schedule delete KEY"],
     ["group x", '"group x" is not a command; there are: group set, group add, '],
+    ["queues", '"queues" is not a command; use: signalbox ls queues'],
+    ["host", '"host" is not a command; use: signalbox ls hosts'],
     ["help grup", '"grup" is not a command; did you mean "group"?'],
     ["run --lokc a -- true", 'unknown option "--lokc"; did you mean --lock?'],
     ["run --frobnicate -- true", /unknown option "--frobnicate".*see: signalbox run --help/],
@@ -84,7 +88,11 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["group set", "GROUP is missing"],
     ["resource set db many", 'total "many"'],
     ["resource set db", "TOTAL is missing: write signalbox resource set db 10"],
-    ["run ./c.sh --lock x", "-- ./c.sh --lock x; or, if --lock is for signalbox: --lock x -- ./c.sh"],
+    [
+      "run ./c.sh --lock x",
+      "if --lock is for signalbox, write --lock x -- ./c.sh; if it is for the command, write -- ./c.sh --lock x",
+    ],
+    ["run x -- true", 'unexpected argument "x" before --; as the name of a lock: --lock x'],
     ["resource set db 1 --order x", '--order must be a whole number; got "x"'],
     ["lock x", '"lock" is not a command; use: signalbox run --lock NAME -- COMMAND'],
     ["unlock x", '"unlock" is not a command; use: signalbox reset lock NAME'],

@@ -28,7 +28,7 @@ test("writes a folder that nobody else can read, and says what comes next", asyn
   const folder = join(cwd, "signalbox-etcd");
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   const secrets = readdirSync(folder).filter((name) => /\.(sh|password)$|-key\.pem$/.test(name));
-  expect(secrets).toHaveLength(10);
+  expect(secrets).toHaveLength(11);
   for (const name of secrets) expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
 });
 

@@ -177,7 +177,7 @@ describe.concurrent("a terminal", () => {
     await holdLock(namespace, "invoices"); // on no session: a problem
     const console = await openConsole(namespace, { columns: 80, rows: 30, shows: "PROBLEMS 1" });
     await console.pressAndWait(
-      Array.from({ length: 8 }, () => "]"),
+      Array.from({ length: 9 }, () => "]"),
       /^\d\+ .*Audit/m,
     );
     const [, tabs = ""] = console.getScreen();

@@ -73,7 +73,7 @@ test("says what is wrong when no output is kept, and what to select", async ({ n
   });
   await console.pressAndWait("2 l", "it runs, but keeps no", "end of the output");
   await console.pressAndWait("escape", (it) => !it.getText().includes("output of quiet"));
-  console.press("]", "]", "]"); // hosts
+  console.press("]", "]", "]", "]"); // hosts
   await console.waitFor(/RUNNING|LOAD|AGENT|VERSION/);
   await console.pressAndWait("l", "output: select a lock, a schedule or a run");
 });

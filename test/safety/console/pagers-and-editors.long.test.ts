@@ -30,7 +30,7 @@ async function setGroup(namespace: TestNamespace, ...members: string[]): Promise
 async function openGroups(namespace: TestNamespace, env: Record<string, string>): Promise<Terminal> {
   await setGroup(namespace, "web1.example.com");
   const terminal = await openConsole(namespace, { env });
-  await switchTab(terminal, /web +.*web1/, 4);
+  await switchTab(terminal, /web +.*web1/, 5);
   return terminal;
 }
 
@@ -115,7 +115,7 @@ describe("the pager", () => {
     const { path, folder } = writeScript(namespace, "cat > text");
     await namespace.put(namespace.keys.group("evil"), '["a\\u001b]52;c;eA==\\u0007b"]');
     const terminal = await openConsole(namespace, { env: { PAGER: path } });
-    await switchTab(terminal, /evil/, 4);
+    await switchTab(terminal, /evil/, 5);
     await terminal.pressAndWait("V", "raw group evil", "first value");
     await terminal.pressAndWait(
       "p",

@@ -1,6 +1,7 @@
 import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -154,4 +155,16 @@ it("takes a toast away as soon as it is no longer true", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
   await console.pressAndWait("K", "nobody waits for lock alpha");
   await console.pressAndWait("j", (it) => !it.getText().includes("nobody waits for lock alpha"));
+});
+
+it("applies each key to what the keys before it did, also while the terminal takes no output", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
+  await console.pressAndWait(":", "─ palette ");
+  console.hold();
+  for (const key of [..."\x0c".repeat(20), ..."gamma", "\r"]) {
+    console.type(key);
+    await pause(50); // so that they do not arrive in one read
+  }
+  console.release();
+  await console.waitFor((it) => !it.getText().includes("─ palette ") && getSelectedRow(it).includes("gamma"));
 });

@@ -21,7 +21,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const folders: string[] = [];
 afterAll(async () => {

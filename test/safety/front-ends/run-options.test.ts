@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 test("retries, quiet successes and pings", async ({ namespace }) => {

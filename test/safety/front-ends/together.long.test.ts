@@ -18,7 +18,7 @@ import { quoteShellWord } from "../../../src/core/base/shell.ts";
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 let folder: string;
 beforeAll(async () => {

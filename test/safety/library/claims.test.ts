@@ -17,7 +17,7 @@ import {
   UnreachableError,
 } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const waitForever = () => new Promise<never>(() => {});
 const waitUntilAborted = (signal: AbortSignal) =>

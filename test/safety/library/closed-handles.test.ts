@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Uses everything that the library can open, in `rounds` connections one after the other. Prints what is open before and after. */

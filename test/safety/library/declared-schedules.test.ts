@@ -4,7 +4,7 @@ import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { ScheduleFields, SyncOptions } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const openSchedules = async (namespace = cluster.createNamespace()) =>
   (await connectLibrary(namespace)).schedules;

@@ -11,7 +11,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const children: ChildProcess[] = [];
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError, NotFoundError, type Signalbox, UsageError } from "../../../src/library/index.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 const HOUR = 3_600_000;
 
 const pollTask = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());

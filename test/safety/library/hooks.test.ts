@@ -12,7 +12,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type ConnectOptions, openTestSignalbox, Worker } from "../../../src/library/index.ts";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 /** A call of a hook. */
 interface HookCall {

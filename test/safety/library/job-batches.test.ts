@@ -8,7 +8,7 @@ import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
 import { type Signalbox, UsageError, Worker } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 /** Counts the transactions that write, and can lose the answer of one. */
 function watchWrites(one: Signalbox): { count: number; losesNext: boolean } {

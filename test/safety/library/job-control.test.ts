@@ -11,7 +11,7 @@ import {
   Worker,
 } from "../../../src/library/index.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 const KEPT = { keepResult: "10m" };
 const pollTask = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());

@@ -10,7 +10,7 @@ import { Worker } from "../../../src/library/index.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 const JOBS = 100_000;
 const BATCH = 1_000;

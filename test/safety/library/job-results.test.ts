@@ -16,7 +16,7 @@ import {
   Worker,
 } from "../../../src/library/index.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 /** Connects, and starts a worker that closes with the namespace. */
 async function startWorker(

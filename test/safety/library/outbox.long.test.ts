@@ -9,7 +9,7 @@ import { runTool } from "../../../fixtures/run-tool.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Signalbox } from "../../../src/library/index.ts";
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 const PAGE = readFileSync(resolve(import.meta.dirname, "../../../docs/library.md"), "utf8");
 const [, SQL = ""] = /^```sql\n(CREATE TABLE outbox.*?)^```$/ms.exec(PAGE) ?? [];

@@ -10,7 +10,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 const PAGES = ["README.md", "docs/library.md", "docs/worker.md"];
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** What the page has before an example, and what belongs to the reader: by the first words that only this example has. */

@@ -23,7 +23,7 @@ import {
 } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
@@ -131,6 +131,7 @@ describe.concurrent("schedules of the library", () => {
     await task.finish();
     await expect(task.finish()).rejects.toBeInstanceOf(AlreadyFinishedError);
     await expect(task.retry()).rejects.toMatchObject({ code: "ALREADY_FINISHED" });
+    await expect(task.heartbeat()).rejects.toBeInstanceOf(AlreadyFinishedError);
     const second = await pollTask(one);
     await namespace.delete(namespace.keys.running("a.b"));
     await expect(second.heartbeat()).rejects.toBeInstanceOf(PreemptedError);

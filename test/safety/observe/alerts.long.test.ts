@@ -7,6 +7,7 @@ import { expect, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { findFreePorts } from "../../../fixtures/etcd/ports.ts";
+import { startPage } from "../../../fixtures/page.ts";
 import { findPrometheusProgram } from "../../../fixtures/prometheus.ts";
 import { putDueSchedule } from "../../../fixtures/schedule/due-schedules.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
@@ -148,9 +149,7 @@ test("Prometheus loads them, and tells of a job that has failed, and of one that
   await putDueSchedule(namespace, "long", { command: ["sleep", "600"], expect: "..1s" });
   namespace.start("worker");
   await namespace.execute("run --lock backup -- sh -c 'exit 3'");
-  const exporter = namespace.start("exporter --listen 0");
-  await exporter.waitForOutput(/serving metrics on \S+\n/);
-  const [, target = ""] = /metrics on (\S+)\n/.exec(exporter.output.stderr) ?? [];
+  const { host: target } = new URL(await startPage(namespace));
   const folder = createTestFolder();
   writeFileSync(join(folder, "rules.yml"), RULES.replaceAll(/^ *for: .*\n/gm, "")); // they fire at once
   const config = {

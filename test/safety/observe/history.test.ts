@@ -139,7 +139,7 @@ describe.concurrent("the history of schedules", () => {
     expect({ stdout, stderr }).toEqual({
       stdout: "",
       stderr: expect.stringMatching(
-        /^No row matches the filter. The states of the other rows: ok. etcd has .* ls history --archive\.\n$/,
+        /^No row matches the filter. Other rows have state:ok. etcd has .* ls history --archive\.\n$/,
       ),
     });
     for (const wrong of [["state:"], ["--state", ""], ["--host="]])

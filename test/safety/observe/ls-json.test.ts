@@ -2,24 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
-import { startSampleQueues } from "../../../fixtures/cluster/sample-queues.ts";
+import { putSampleSchedules, putSamples } from "../../../fixtures/cluster/sample-site.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { findMismatches, resolveReference } from "../../../fixtures/find-mismatches.ts";
-import { createTicket, keys as sampleKeys } from "../../../fixtures/protocol/samples.ts";
-import {
-  createRunningKey,
-  createScheduleKeys,
-  createWorkerKey,
-} from "../../../fixtures/schedule/schedule-keys.ts";
-import { createEndedRun } from "../../../fixtures/state/sample-snapshots.ts";
 import { buildDocuments, buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../../src/cli/commands/see/ls/ls.ts";
-import { serializeDrain } from "../../../src/core/protocol/drain.ts";
-import { appendPastRun } from "../../../src/core/protocol/history.ts";
-import type { Ticket } from "../../../src/core/protocol/ticket.ts";
-import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { formatDue } from "../../../src/schedule/state/due.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -27,116 +14,8 @@ const { test } = cluster;
 /** The fields that only runs of schedules have, in an archive. */
 const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", "until"];
 
-/** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
-async function putSamples(namespace: TestNamespace): Promise<void> {
-  const { keys, store } = namespace;
-  await startSampleQueues(namespace, "--record-args");
-  for (const line of [
-    "drain lock quiet --for 1h --reason upgrade --yes",
-    "resource set disk 4 --order 1 --note spare --yes",
-    "resource set FQDN_mem MEMMB --yes",
-    "group set web web1.example.com web2.example.com --yes",
-  ])
-    await namespace.expectDone(line);
-  const by = { by: "ann@ops", at: 1, why: "stuck" };
-  const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
-    op: "put" as const,
-    key: keys.lock(lock, run.padEnd(16, run)),
-    value: serializeTicket(createTicket({ run: run.padEnd(16, run), ...more })),
-  });
-  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-  await store.commitTxn({
-    compare: [],
-    success: [
-      buildTicketPut("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
-      buildTicketPut("reset", "b", {
-        state: "waiting",
-        reset: by,
-        until: 5,
-        grantedAt: 3,
-        args: [],
-        label: "l",
-      }),
-      buildTicketPut("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
-      buildTicketPut("turn", "d", { state: "admitted", shared: true }),
-      put(keys.lock("broken", "e".repeat(16)), "{"),
-      put(keys.group("bad"), "{"),
-      put(keys.drain("host", "web1.example.com"), serializeDrain({ by: "ann", at: 1, until: 2 })),
-      put(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1, why: "freeze" })),
-      put(
-        keys.host("web1.example.com"),
-        '{"v":1,"cpu":4,"memMb":8,"macros":{"RACK":"r1"},"version":"1","seenAt":1}',
-      ),
-      put(
-        keys.history("past"),
-        appendPastRun(
-          undefined,
-          createEndedRun({
-            label: "nightly",
-            reason: "reset by ann",
-            tail: "no room",
-            shared: true,
-            leases: { db: 2 },
-          }),
-        ),
-      ),
-      put(
-        keys.audit("0".repeat(20)),
-        '{"v":1,"at":1,"user":"root","host":"h","sudoUser":"ann","action":"prune","target":"audit","seen":"7","reason":"old","outcome":"done"}',
-      ),
-    ],
-    failure: [],
-  });
-}
-
-const JOB = { cron: "@at 2026-11-30T12:00:00Z", removeAfter: "success" } as const;
 /** The fields that no job has: it is due once, on one host. */
 const OF_LASTING_SCHEDULES = ["fault", "states", "hosts"];
-
-/** Schedules in every state in which a field is there, and workers. */
-async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
-  const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
-  const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
-  const kvs = [
-    ...createScheduleKeys("whole", {}, { open: [open], last }),
-    ...createScheduleKeys("split", { on: "every-host" }),
-    ...createScheduleKeys("skipped", {}, { skipped: { since: 1, count: 2, reason: "the load is high" } }),
-    ...createScheduleKeys("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
-    ...createScheduleKeys("job", JOB, {
-      open: [open],
-      last,
-      dead: 1,
-      skipped: { since: 1, count: 2, reason: "the load is high" },
-      pause: { by: "ann", at: 1 },
-    }),
-    createRunningKey("whole"),
-    createRunningKey("job"),
-    ...createScheduleKeys("later", JOB),
-    createRunningKey("odd", { run: "b".repeat(16) }),
-    createWorkerKey("w1"),
-  ];
-  const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
-  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-  await store.commitTxn({
-    compare: [],
-    success: [
-      ...kvs.map(({ key, value }) => put(own(key), value)),
-      put(
-        keys.due("split", "web1.example.com"),
-        formatDue({
-          next: 9,
-          runAt: 9,
-          open: [open],
-          last,
-          dead: 1,
-          skipped: { since: 1, count: 2, reason: "the load is high" },
-        }),
-      ),
-      ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
-    ],
-    failure: [],
-  });
-}
 
 /** Names of the fields of a row that are there in some row. */
 function present(rows: readonly object[]): Set<string> {
@@ -148,7 +27,7 @@ describe.concurrent("ls --json", () => {
     namespace,
   }) => {
     await putSamples(namespace);
-    await putSchedules(namespace);
+    await putSampleSchedules(namespace);
     for (const view of VIEWS) {
       const { code, stdout } = await namespace.execute(["ls", view, "--json", "--all"]);
       const document = JSON.parse(stdout) as { rows: object[] };

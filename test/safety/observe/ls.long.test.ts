@@ -88,7 +88,7 @@ describe.concurrent("ls", () => {
     }
     await putTickets(namespace, 1, 1);
     expect((await namespace.execute("ls queues --state admitted")).stderr).toBe(
-      "No row matches the filter. The states of the other rows: waiting.\n",
+      "No row matches the filter. Other rows have state:waiting.\n",
     );
   });
 

@@ -150,20 +150,24 @@ describe.concurrent("show and why", () => {
     });
   });
 
-  test("a lock without a queue is free; another unknown object is an error that names similar ones", async ({
+  test("an unknown lock is unknown, not free; another unknown object is an error that names similar ones", async ({
     namespace,
   }) => {
     expect(await namespace.execute("show lock free")).toMatchObject({
       code: 0,
-      stdout: "lock free: free\n",
+      stdout: "lock free: unknown\n",
       stderr: 'signalbox: note: no lock "free" is known so far\n',
     });
     expect(await namespace.execute("show resource free")).toExit(0, {
+      stdout: /^resource free: unknown$/m,
       stderr: 'note: no resource "free" is known so far',
     });
     await namespace.execute("run --lock invoices --lease db=1:2 -- true");
     for (const known of ["lock invoices", "resource db"])
-      expect(await namespace.execute(`show ${known}`)).toExit(0, { stderr: "" });
+      expect(await namespace.execute(`show ${known}`)).toExit(0, {
+        stdout: new RegExp(`^${known}: free`),
+        stderr: "",
+      });
     expect(await namespace.execute("show lock invoicse")).toExit(0, { stderr: 'did you mean "invoices"?' });
     await namespace.execute("group set web w1.example.com");
     expect(await namespace.execute("show group wep")).toFail(1, 'did you mean "web"?');

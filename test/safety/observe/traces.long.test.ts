@@ -11,7 +11,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

@@ -282,9 +282,13 @@ describe.concurrent("the reset of a run", () => {
     const [entry] = await jobs.waitForTickets("waiter", "waiting");
     const last = await jobs.startWaiter("last", LOCK);
     const run = entry?.run ?? "";
-    await namespace.expectDone("reset run", run.slice(0, 6), "--yes");
+    await namespace.expectDone("reset run", run.slice(0, 6), "--waiting", "--yes");
     expect(await waiter.ended).toExit(75);
     const held = (await jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
+    expect(await namespace.execute(["reset", "run", held, "--waiting", "--yes"])).toFail(
+      75,
+      "no longer waits",
+    );
     await namespace.expectDone("reset run", held, "--yes");
     expect((await holder.ended).code).not.toBe(0);
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);

@@ -6,7 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const TERMINAL = { columns: 100, rows: 24 };
 const JOB = { cron: "0 3 * * *", timezone: "UTC", command: ["true"] };

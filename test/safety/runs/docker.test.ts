@@ -20,7 +20,7 @@ const findGuardians = (mark: string) =>
 describe.runIf(canCreateCgroups)("a container of a daemon", () => {
   test("has the exit code of its client, and gets the signals of its run", async ({ namespace }) => {
     const [{ before }, { env, calls }] = [createCgroupHome(), await startDockerStandIn()];
-    const script = "trap 'exit 3' TERM; echo up; while :; do sleep 0.02; done";
+    const script = "trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done";
     const run = namespace.startRun("--lock x --container", ["docker", "run", "--rm", "job", script], {
       before,
       env,

@@ -18,7 +18,7 @@ import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
@@ -126,7 +126,7 @@ test.each(["SIGHUP", "SIGUSR1", "SIGUSR2"] as const)(
 
 test.each([
   ["agent", ["agent", "--agent-socket"], "ready"],
-  ["exporter", ["exporter", "--listen", "127.0.0.1:0"], "127.0.0.1"],
+  ["serve", ["serve", "--listen", "127.0.0.1:0"], "127.0.0.1"],
   ["a followed listing", ["ls", "locks", "--watch", "--json"], "{"],
 ])("%s opens no debugger at a USR1 that arrives while it starts", async (_, words, isUp) => {
   const namespace = cluster.createNamespace();

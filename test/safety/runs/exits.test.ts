@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
@@ -206,6 +206,13 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     ["killed by a signal", [], ["sh", "-c", "kill -KILL $$"], 137, ""],
     ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], 143, ""],
     ["missing", [], ["/no/such/file"], 127, /^signalbox: "\/no\/such\/file" was not found/],
+    [
+      "options after --",
+      [],
+      ["--lock", "x"],
+      127,
+      /was not found.*; options of signalbox are written before --$/m,
+    ],
     ["one word with blanks", [], ["sleep 1"], 127, /was not found.*; it is one word: leave out the quotes/],
     ["a variable", [], ["LANG=C", "date"], 127, /was not found.*; no shell sets .*: env LANG=C COMMAND/],
     ["a command of the shell", [], ["cd", "/"], 127, /was not found.*; it is a command of the shell/],
@@ -239,6 +246,11 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     ],
     ["no total", ["--lease", "db=3"], ["true"], 78, 'resource "db" has no total'],
   ];
+  test("a script whose lines end with CR LF", async ({ namespace }) => {
+    const script = cluster.createPath("#!/bin/sh\r\ntrue\r\n", 0o755);
+    expect(await namespace.run([], [script])).toFail(127, "lines must end with LF, not CR LF");
+  });
+
   test.each(TRANSPORTS)(
     "etcd is out of reach over %s: that takes no longer than --connect-timeout",
     async (transport) => {

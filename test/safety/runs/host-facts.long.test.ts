@@ -13,7 +13,7 @@ import {
 
 const HOST = "web1.example.com";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** What a host said last, and at which revision. */

@@ -7,7 +7,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/core/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Variables with arbitrary bytes, which only `env` in a shell can set. */

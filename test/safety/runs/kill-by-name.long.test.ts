@@ -11,7 +11,7 @@ import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/pr
 import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */

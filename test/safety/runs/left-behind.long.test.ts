@@ -8,7 +8,7 @@ import { createSleeper } from "../../../fixtures/process/guarded-processes.ts";
 import { waitForDeath } from "../../../fixtures/process/wait-for-death.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {

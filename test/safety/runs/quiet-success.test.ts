@@ -4,7 +4,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { startWebServer } from "../../../fixtures/worker/http-fixture.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const QUIET = ["--lock", "job", "--quiet-success"];
 

@@ -7,7 +7,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Prints the number of the attempt, and fails before the third one. */

@@ -10,7 +10,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
@@ -42,7 +42,7 @@ describe.concurrent("streams", () => {
     const lines = "i=0; while [ $i -lt 1000 ]; do echo line $i || exit 9; i=$((i+1)); done";
     const count = cluster.createPath();
     // The pipe holds no more than a page or so before its reader has gone: the writer waits for that.
-    const wait = `until [ -e ${count} ]; do sleep 0.02; done`;
+    const wait = `until [ -e ${count} ]; do sleep 0.1; done`;
     const script = `"$@" -- sh -c 'echo first; ${wait}; ${lines}' | { read line; exec 0<&-; echo "$line" >${count}; }; exit \${PIPESTATUS[0]}`;
     expect(await runPipeline(script), "SIGPIPE, as the shell says it").toBe(141);
     expect(readFileSync(count, "utf8")).toBe("first\n");

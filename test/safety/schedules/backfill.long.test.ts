@@ -6,7 +6,7 @@ import { SHORT_SESSIONS, splitFirst } from "../../../fixtures/cluster/test-names
 import { WORKER_JOINED } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 test("every occurrence runs, though a worker is killed, and no more than allowed at a time", async ({

@@ -9,7 +9,7 @@ import { waitForOutcomes } from "../../../fixtures/schedule/due-schedules.ts";
 import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends.ts";
 import { connect } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const YEAR = new Date().getUTCFullYear() + 1;
 const ALL = "sun,mon,tue,wed,thu,fri,sat";

@@ -8,7 +8,7 @@ import { type EndCase, expectEnds } from "../../../fixtures/schedule/expect-ends
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Runs `signalbox schedule …`. */

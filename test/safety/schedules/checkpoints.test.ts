@@ -107,7 +107,7 @@ describe.concurrent("a command", () => {
     const namespace = cluster.createNamespace();
     const gate = cluster.createPath();
     const { command, readLog } = createScript(
-      `printf good > "$F"; until [ -e ${gate} ]; do sleep 0.02; done; ${step}; exit 1`,
+      `printf good > "$F"; until [ -e ${gate} ]; do sleep 0.1; done; ${step}; exit 1`,
       `head -c ${LARGEST} /dev/zero | tr '\\0' x > "$F"; exit 1`,
       "true",
     );
@@ -161,7 +161,7 @@ test.concurrent("what a frozen worker saves late is refused: the next start has 
   const counting = `n=0; while :; do n=$((n + 1)); echo stale $n > "$F.new"; mv "$F.new" "$F"; sleep 0.05; done`;
   const { command, readLog } = createScript(
     counting,
-    `printf new > "$F"; touch ${there}; until [ -e ${gate} ]; do sleep 0.02; done; exit 1`,
+    `printf new > "$F"; touch ${there}; until [ -e ${gate} ]; do sleep 0.1; done; exit 1`,
     "true",
   );
   await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });

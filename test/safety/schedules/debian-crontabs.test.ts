@@ -8,7 +8,7 @@ import { startWorker } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const SOURCE = new URL("../../cli/commands/schedule/crontab/debian-12/", import.meta.url).pathname;
 const FILES = ["crontab", ...readdirSync(join(SOURCE, "cron.d")).map((name) => `cron.d/${name}`)];
@@ -105,7 +105,8 @@ test("all lines become schedules that run on each host, with the times, the PATH
   );
   const journaled = await waitUntil("all have run", () => {
     const found = existsSync(journal) ? readFileSync(journal, "utf8").trim().split("\n") : [];
-    return found.length >= expected.length && found.map((line) => line.trim());
+    const ran = new Set(found.map((line) => line.trim())); // one may have come due meanwhile, and have run twice
+    return ran.size >= expected.length && [...ran];
   });
   expect(sort(journaled)).toEqual(sort(expected));
 });

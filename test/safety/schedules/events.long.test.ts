@@ -8,7 +8,7 @@ import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { readOutcomes, startWorker, waitForFile } from "../../../fixtures/schedule/due-schedules.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 const readLines = (path: string) => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []);

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Answers 200, or 404 below /missing. */

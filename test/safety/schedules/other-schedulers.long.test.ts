@@ -38,7 +38,7 @@ const CRON_TEXT = /^(@\w+( \w+)?|[\d*]+( \S+){4})$/;
 /** Commands that do not end by themselves, or show what has run. */
 const SHOWN_ONLY = /^signalbox (worker|logs)/;
 
-const { test } = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = TestCluster.startForFile();
 
 test("every command, option and cron text of its tables is accepted", async ({ namespace }) => {
   const crontab = join(createTestFolder(), "crontab");

@@ -13,7 +13,7 @@ import {
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseRunning } from "../../../src/schedule/state/running-record.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 const waitForProgress = (namespace: TestNamespace, id: string, wanted: string) =>
@@ -26,7 +26,7 @@ const waitForProgress = (namespace: TestNamespace, id: string, wanted: string) =
 test.concurrent("of a command: its newest text, until it ends", async ({ namespace }) => {
   const gates = [cluster.createPath(), cluster.createPath()];
   const steps = gates.map(
-    (gate, n) => `echo '${n + 1} of 2\nmore' > $F; until [ -e ${gate} ]; do sleep 0.02; done`,
+    (gate, n) => `echo '${n + 1} of 2\nmore' > $F; until [ -e ${gate} ]; do sleep 0.1; done`,
   );
   await putDueSchedule(namespace, "a", {
     command: runShell(`F=$SIGNALBOX_PROGRESS_FILE; ${steps.join("; ")}; echo $F`),

@@ -1,7 +1,7 @@
 /** Schedules with a user: which workers take them, and that their commands die with what guards them. Needs root. */
 
-import { chmodSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -23,7 +23,7 @@ import {
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const NOBODY = { before: ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"], cwd: "/" };
 
@@ -62,6 +62,20 @@ describe.runIf(isRoot)("a schedule with a user", () => {
       const { stdout, stderr } = await one.end();
       expect(stdout + stderr).not.toMatch("hunter2");
     }
+  });
+
+  test("is run by a worker of root that has only what docs/systemd.md gives it", async ({ namespace }) => {
+    const page = readFileSync(resolve(import.meta.dirname, "../../../docs/systemd.md"), "utf8");
+    const names = /^CapabilityBoundingSet=(CAP_.*)$/m.exec(page)?.[1]?.toLowerCase().split(" ") ?? [];
+    const bounds = ["-all", ...names.map((name) => name.replace("cap_", "+"))].join();
+    const before = ["setpriv", "--no-new-privs", `--bounding-set=${bounds}`]; // as the unit's sandbox
+    const script = 'id -un; id -Gn; grep -E "^(CapEff|CapPrm|NoNewPrivs)" /proc/self/status';
+    const command = runShell(script);
+    await putDueSchedule(namespace, "a", { command, runAs: "daemon", folder: "/" });
+    namespace.start(["worker", "--handlers", createWorkerFile({ users: ["daemon"] })], { before });
+    expect(await waitForOutcomes(namespace, "a")).toMatchObject([
+      { tail: "daemon\ndaemon\nCapPrm: 0000000000000000\nCapEff: 0000000000000000\nNoNewPrivs: 1" },
+    ]);
   });
 
   test("is taken by a worker of this user, which becomes no other", async ({ namespace }) => {

@@ -76,7 +76,7 @@ test.concurrent("an interval counts from --start, or from the moment at which it
   expect(added).toExit(0, { stdout: `next: ${start.slice(0, 10)} ${start.slice(11, 16)} UTC` });
   expect(await readCron("a")).toBe(`@every 90m from ${start}`);
   const before = Date.now();
-  await namespace.expectDone("schedule add b '@every 2s' -- true");
+  await namespace.expectDone("schedule add b '@every 2s' --catchup all -- true");
   const cron: string = await readCron("b");
   expect(Date.parse(cron.replace("@every 2s from ", ""))).toBeGreaterThan(before - 2_000);
   await namespace.expectDone("schedule edit b --note x");

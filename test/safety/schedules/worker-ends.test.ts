@@ -15,7 +15,7 @@ import {
   waitForOutcomes,
 } from "../../../fixtures/schedule/due-schedules.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 describe.concurrent("a worker", () => {

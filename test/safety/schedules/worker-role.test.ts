@@ -66,7 +66,7 @@ test("a secret of some schedules is not for an author who may only write others"
   const add = (name: string, secret: string) =>
     author.execute([
       ...`schedule add ${name} @manual --secret S=${secret} -- sh -c`.split(" "),
-      "echo ${#S}",
+      'printf %s "$S" | wc -c',
     ]);
   expect(await add("shop.a", "shop")).toExit(77);
   const forged = ["dev.a", "dev.shop.a", "dev.*", "dev.%2E", "dev. shop.a"];
@@ -79,7 +79,7 @@ test("a secret of some schedules is not for an author who may only write others"
   expect(await waitForOutcomes(namespace, "dev.own")).toMatchObject([{ result: "ok", tail: "4" }]);
   for (const name of forged) expect(await readOutcomes(namespace, name), name).toEqual([]);
   await putDueSchedule(cluster.createNamespace({ prefix: SECURED.prefix }), "shop.b", {
-    command: ["sh", "-c", "echo ${#S}"],
+    command: ["sh", "-c", 'printf %s "$S" | wc -c'],
     secrets: { S: "shop" },
   });
   expect(await waitForOutcomes(namespace, "shop.b")).toMatchObject([{ result: "ok", tail: "7" }]);

@@ -12,7 +12,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { startReceiver } from "../../../fixtures/worker/receiver.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 
-const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */

@@ -96,64 +96,9 @@ describe("schedules that are added together", () => {
     expect(await listWhole(operator)).toHaveLength(4_000);
     expect(await operator.listRecords()).toHaveLength(3);
   });
-
-  it("are added in small parts where others write all the time", async () => {
-    const operator = new OperatorFixture();
-    const { store } = operator;
-    const commit = store.commitTxn.bind(store);
-    const other = { op: "put", key: keys.schedule("other"), value: formatDefinition(HOURLY) } as const;
-    let writes = 0;
-    store.commitTxn = async (txn, signal) => {
-      if (txn.success.some(({ op }) => op === "put")) {
-        writes += 1;
-        await commit({ compare: [], success: [other], failure: [] });
-      }
-      return await commit(txn, signal);
-    };
-    const added = applyInParts(operator.ports, addMany(listIds(300)));
-    expect((await operator.advanceUntilSettled(added)).kind).toBe("done");
-    expect(writes).toBeGreaterThan(5);
-    const { count } = await operator.store.readRange(keys.dues());
-    expect(count).toBe(300);
-  });
-
-  it("may follow each other, in any order", async () => {
-    const operator = new OperatorFixture();
-    const additions = new Map([
-      ["z", { definition: { ...HOURLY, cron: "@manual", after: ["s1999"] }, first: {} }] as const,
-      ...listIds(2_000).map((id) => [id, { definition: HOURLY, first: {} }] as const),
-    ]);
-    expect((await applyInParts(operator.ports, buildAddManyMutation(additions))).kind).toBe("done");
-    expect(await operator.readDue("s1999")).toMatchObject({ successors: ["z"] });
-  });
 });
 
 describe("an import", () => {
-  it("of more than one transaction has is applied in parts, and changes nothing again", async () => {
-    const operator = new OperatorFixture();
-    const ids = listIds(4_000);
-    expect((await applyInParts(operator.ports, importMany(ids))).kind).toBe("done");
-    expect(await listWhole(operator)).toHaveLength(4_000);
-    expect((await operator.listRecords()).map((record) => record?.target)).toEqual(
-      Array(3).fill("crontab x"),
-    );
-    expect((await applyInParts(operator.ports, importMany(ids))).kind).toBe("nothing");
-  });
-
-  it("does the rest after it was interrupted between the parts", async () => {
-    const operator = new OperatorFixture();
-    const ids = listIds(4_000);
-    const interrupted = applyInParts(operator.ports, importMany(ids), {
-      onPart: () => {
-        throw new Error("killed");
-      },
-    });
-    await expect(interrupted).rejects.toThrow("killed");
-    expect(await listWhole(operator)).toHaveLength(1_800);
-    const rest = await applyInParts(operator.ports, importMany(ids));
-    expect(rest.kind === "done" && rest.changes.length).toBe(2_200);
-  });
-
   it("stops if a definition is newer than what the operator has seen", async () => {
     const operator = new OperatorFixture();
     await applyInParts(operator.ports, importMany(["s0", "s1"]));

@@ -78,16 +78,6 @@ describe("waiting until tickets are gone", () => {
     expect(operator.clock.now()).toBeGreaterThanOrEqual(deadline);
   });
 
-  test("goes on when etcd was away, and says so once", async ({ operator }) => {
-    const anchors = await putTickets(operator, 1);
-    operator.store.fates.push("refused", "refused", "refused");
-    const { news, waiting } = startWait(operator, anchors);
-    await operator.clock.advance(10_000);
-    await operator.delete(...anchors.map(({ key }) => key));
-    expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
-    expect(news.map(({ kind }) => kind)).toEqual(["away", "back", "left"]);
-  });
-
   test("reads again though the watch says nothing", async ({ operator }) => {
     const anchors = await putTickets(operator, 1);
     // A watch that died in silence: it delivers nothing, and does not end.
@@ -99,14 +89,5 @@ describe("waiting until tickets are gone", () => {
     await operator.clock.advance(1_000);
     await operator.delete(...anchors.map(({ key }) => key));
     expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
-  });
-
-  test("ends with the signal's reason", async ({ operator }) => {
-    const anchors = await putTickets(operator, 1);
-    const stop = new AbortController();
-    const { waiting } = startWait(operator, anchors, { signal: stop.signal });
-    await operator.clock.advance(1_000);
-    stop.abort(new Error("enough"));
-    await expect(operator.advanceUntilSettled(waiting)).rejects.toThrow("enough");
   });
 });

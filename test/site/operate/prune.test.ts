@@ -59,10 +59,4 @@ describe("pruning", () => {
     expect((await prune(operator.ports, found)).kind).toBe("changed");
     expect(await operator.listKeys()).toEqual(before);
   });
-
-  it("finds nothing in an instant long ago", async () => {
-    const operator = await createSampleFixture();
-    const found = await readPruneCandidates(operator.ports, { audit: 0, hosts: 0 });
-    expect([found.audit.count, found.hosts]).toEqual([0, []]);
-  });
 });

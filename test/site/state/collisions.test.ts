@@ -45,36 +45,24 @@ describe("a plan that depends on an event", () => {
 
 describe("starts in the same minute", () => {
   it.each([
-    { what: "twice a day", crons: ["0 3,15 * * *", "0 3,15 * * *"], minutes: [2] },
-    { what: "only where all meet", crons: ["*/30 * * * *", "0 3 * * *"], minutes: [1] },
-    { what: "other minutes", crons: ["1 3 * * *", "0 3 * * *"], minutes: [] },
-    { what: "one of them never", crons: ["@manual", "0 3 * * *"], minutes: [] },
-    {
-      what: "each set of schedules on its own",
-      crons: ["0 * * * *", "0 3,4 * * *", "0 4 * * *"],
-      minutes: [1, 1],
-    },
-  ])("$what", ({ crons, minutes }) => {
+    ["twice a day", ["0 3,15 * * *", "0 3,15 * * *"], [2]],
+    ["only where all meet", ["*/30 * * * *", "0 3 * * *"], [1]],
+    ["other minutes", ["1 3 * * *", "0 3 * * *"], []],
+    ["one of them never", ["@manual", "0 3 * * *"], []],
+    ["each set of schedules on its own", ["0 * * * *", "0 3,4 * * *", "0 4 * * *"], [1, 1]],
+  ])("%s", (_, crons, minutes) => {
     const found = report(crons.map((cron, at) => inputOf(`job${at}`, cron))).starts;
     expect(found.map((one) => one.minutes)).toEqual(minutes);
   });
 
   it.each([
-    { what: "a delay moves it", more: { delay: MINUTE }, count: 0 },
-    { what: "a delay within the minute does not", more: { delay: 30_000 }, count: 1 },
-    { what: "a pause without an end", more: { pause: { by: "ann", at: FROM } }, count: 0 },
-    {
-      what: "a pause that ends before",
-      more: { pause: { by: "ann", at: FROM, until: FROM + HOUR } },
-      count: 1,
-    },
-    {
-      what: "a pause that ends later",
-      more: { pause: { by: "ann", at: FROM, until: FROM + 4 * HOUR } },
-      count: 0,
-    },
-    { what: "an end before", more: { end: FROM + HOUR }, count: 0 },
-  ])("$what", ({ more, count }) => {
+    ["a delay moves it", { delay: MINUTE }, 0],
+    ["a delay within the minute does not", { delay: 30_000 }, 1],
+    ["a pause without an end", { pause: { by: "ann", at: FROM } }, 0],
+    ["a pause that ends before", { pause: { by: "ann", at: FROM, until: FROM + HOUR } }, 1],
+    ["a pause that ends later", { pause: { by: "ann", at: FROM, until: FROM + 4 * HOUR } }, 0],
+    ["an end before", { end: FROM + HOUR }, 0],
+  ])("%s", (_, more, count) => {
     expect(
       report([inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *", undefined, more)]).starts,
     ).toHaveLength(count);
@@ -153,51 +141,41 @@ describe("runs that have not ended", () => {
   const lock = (name: string) => ({ command: ["/usr/bin/signalbox", "run", "--lock", name, "--", "make"] });
   const sharing = { command: ["signalbox", "run", "--lock", "x", "--shared", "--", "make"] };
   it.each([
-    { what: "longer than the interval", inputs: [inputOf("a", "0 * * * *", 90 * MINUTE)], pairs: ["a a"] },
-    { what: "as long as the interval", inputs: [inputOf("a", "0 * * * *", HOUR)], pairs: [] },
-    {
-      what: "overlaps are allowed",
-      inputs: [inputOf("a", "0 * * * *", 90 * MINUTE, { overlap: "allow" })],
-      pairs: [],
-    },
-    { what: "no run is recorded", inputs: [inputOf("a", "* * * * *")], pairs: [] },
-    {
-      what: "one lock",
-      inputs: [
-        inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")),
-        inputOf("b", "5 3 * * *", MINUTE, lock("x")),
-      ],
-      pairs: ["a b"],
-    },
-    {
-      what: "one lock that both share",
-      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, sharing)],
-      pairs: [],
-    },
-    {
-      what: "one lock that one of them shares",
-      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, lock("x"))],
-      pairs: ["a b"],
-    },
-    {
-      what: "every pair, also within a run that ends later",
-      inputs: [
+    ["longer than the interval", [inputOf("a", "0 * * * *", 90 * MINUTE)], ["a a"]],
+    ["as long as the interval", [inputOf("a", "0 * * * *", HOUR)], []],
+    ["overlaps are allowed", [inputOf("a", "0 * * * *", 90 * MINUTE, { overlap: "allow" })], []],
+    ["no run is recorded", [inputOf("a", "* * * * *")], []],
+    [
+      "one lock",
+      [inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")), inputOf("b", "5 3 * * *", MINUTE, lock("x"))],
+      ["a b"],
+    ],
+    [
+      "one lock that both share",
+      [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, sharing)],
+      [],
+    ],
+    [
+      "one lock that one of them shares",
+      [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, lock("x"))],
+      ["a b"],
+    ],
+    [
+      "every pair, also within a run that ends later",
+      [
         inputOf("a", "0 3 * * *", 30 * MINUTE, lock("x")),
         inputOf("b", "5 3 * * *", 10 * MINUTE, lock("x")),
         inputOf("c", "10 3 * * *", MINUTE, lock("x")),
         inputOf("d", "20 3 * * *", MINUTE, lock("x")),
       ],
-      pairs: ["a b", "a c", "b c", "a d"],
-    },
-    {
-      what: "two locks",
-      inputs: [
-        inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")),
-        inputOf("b", "5 3 * * *", MINUTE, lock("y")),
-      ],
-      pairs: [],
-    },
-  ])("$what", ({ inputs, pairs }) => {
+      ["a b", "a c", "b c", "a d"],
+    ],
+    [
+      "two locks",
+      [inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")), inputOf("b", "5 3 * * *", MINUTE, lock("y"))],
+      [],
+    ],
+  ])("%s", (_, inputs, pairs) => {
     expect(report(inputs).overlaps.map(({ earlier, later }) => `${earlier} ${later}`)).toEqual(pairs);
   });
 
@@ -214,37 +192,29 @@ describe("runs that have not ended", () => {
 describe("another minute", () => {
   const lock = { command: ["signalbox", "run", "--lock", "x", "--", "make"] };
   it.each([
-    {
-      what: "one that nobody has",
-      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "1,2 3 * * *")],
-      crons: ["b 3 3 * * *"],
-    },
-    {
-      what: "each a different one",
-      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0 3 * * *")],
-      crons: ["b 1 3 * * *", "c 2 3 * * *"],
-    },
-    {
-      what: "of a macro",
-      inputs: [inputOf("a", "0 0 * * *"), inputOf("b", "@daily")],
-      crons: ["b 1 0 * * *"],
-    },
-    {
-      what: "with one that starts each minute, the fewest others",
-      inputs: [inputOf("a", "* * * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0,1 3 * * *")],
-      crons: ["b 2 3 * * *"],
-    },
-    {
-      what: "after the end of the other",
-      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, lock), inputOf("b", "5 3 * * *", MINUTE, lock)],
-      crons: ["b 10 3 * * *"],
-    },
-    {
-      what: "none in this form",
-      inputs: [inputOf("a", "0 23 * * *"), inputOf("b", "0-0 23 * * *")],
-      crons: ["b -"],
-    },
-  ])("$what", ({ inputs, crons }) => {
+    [
+      "one that nobody has",
+      [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "1,2 3 * * *")],
+      ["b 3 3 * * *"],
+    ],
+    [
+      "each a different one",
+      [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0 3 * * *")],
+      ["b 1 3 * * *", "c 2 3 * * *"],
+    ],
+    ["of a macro", [inputOf("a", "0 0 * * *"), inputOf("b", "@daily")], ["b 1 0 * * *"]],
+    [
+      "with one that starts each minute, the fewest others",
+      [inputOf("a", "* * * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0,1 3 * * *")],
+      ["b 2 3 * * *"],
+    ],
+    [
+      "after the end of the other",
+      [inputOf("a", "0 3 * * *", 10 * MINUTE, lock), inputOf("b", "5 3 * * *", MINUTE, lock)],
+      ["b 10 3 * * *"],
+    ],
+    ["none in this form", [inputOf("a", "0 23 * * *"), inputOf("b", "0-0 23 * * *")], ["b -"]],
+  ])("%s", (_, inputs, crons) => {
     const forecasts = inputs.map((input) => forecastSchedule(input, SPAN));
     const found = suggestSpread(findCollisions(forecasts, new Map()), forecasts);
     expect(found.map(({ id, cron = "-" }) => `${id} ${cron}`)).toEqual(crons);

@@ -68,13 +68,13 @@ describe("a drain is about", () => {
   );
 
   it.each([
-    { words: "lock x", holds: "a", waits: ["b stays"] },
-    { words: "lock y", holds: "", waits: ["c leaves"] },
-    { words: "host A.example.com.", holds: "a", waits: [] },
-    { words: "group all", holds: "a", waits: ["b leaves"] },
-    { words: "group none", holds: "", waits: [] },
-    { words: "all", holds: "ae", waits: ["b stays", "c depends", "f depends"] },
-  ])("$words: $holds, $waits", ({ words, holds, waits }) => {
+    ["lock x", "a", ["b stays"]],
+    ["lock y", "", ["c leaves"]],
+    ["host A.example.com.", "a", []],
+    ["group all", "a", ["b leaves"]],
+    ["group none", "", []],
+    ["all", "ae", ["b stays", "c depends", "f depends"]],
+  ])("$0: $1, $2", (words, holds, waits) => {
     expect(hit(snapshot, words)).toEqual({ holds, waits });
   });
 
@@ -125,22 +125,22 @@ describe("drains", () => {
     drains.map(({ key }) => key.slice(keys.drains().key.length)).sort();
 
   it.each([
-    { words: "all", own: ["all/all", "all/by-hand"] },
-    { words: "host web9.example.com", own: ["host/WEB9.example.com"] },
-    { words: "lock x", own: ["lock/x"] },
-    { words: "lock old", own: ["lock/old"] },
-    { words: "group web", own: [] },
-  ])("of $words are $own", ({ words, own }) => {
+    ["all", ["all/all", "all/by-hand"]],
+    ["host web9.example.com", ["host/WEB9.example.com"]],
+    ["lock x", ["lock/x"]],
+    ["lock old", ["lock/old"]],
+    ["group web", []],
+  ])("of $0 are $1", (words, own) => {
     expect(spelled(findDrainsOfTarget(snapshot, target(words)))).toEqual(own);
   });
 
   it.each([
-    { words: "all", others: [] },
-    { words: "lock x", others: ["all/all", "all/by-hand"] },
-    { words: "host a.example.com", others: ["all/all", "all/by-hand", "group/all"] },
-    { words: "group web", others: ["all/all", "all/by-hand", "group/all", "host/a.example.com"] },
-    { words: "resource db", others: ["all/all", "all/by-hand"] },
-  ])("that still stop $words are $others", ({ words, others }) => {
+    ["all", []],
+    ["lock x", ["all/all", "all/by-hand"]],
+    ["host a.example.com", ["all/all", "all/by-hand", "group/all"]],
+    ["group web", ["all/all", "all/by-hand", "group/all", "host/a.example.com"]],
+    ["resource db", ["all/all", "all/by-hand"]],
+  ])("that still stop $0 are $1", (words, others) => {
     expect(spelled(findOtherDrains(snapshot, target(words), NOW))).toEqual(others);
   });
 });

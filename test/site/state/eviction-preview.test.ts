@@ -38,30 +38,30 @@ describe("who is next when a run is reset", () => {
   const db = (count: number, state: Ticket["state"] = "waiting") => ({ count, total: 10, state });
 
   it.each([
-    { what: "the second, when both ahead go", kvs: lock, evict: ["a", "b"], next: ["c"] },
-    {
-      what: "nobody, when the next still waits in another queue",
-      kvs: [
+    ["the second, when both ahead go", lock, ["a", "b"], ["c"]],
+    [
+      "nobody, when the next still waits in another queue",
+      [
         createTicketKey("resource db", "a", 1, db(10, "held")),
         createTicketKey("resource web", "b", 2, { count: 1, total: 1, state: "held" }),
         createTicketKey("resource db", "c", 3, db(1)),
         createTicketKey("resource web", "c", 3, { count: 1, total: 1, state: "waiting" }),
       ],
-      evict: ["a"],
-      next: [],
-    },
-    {
-      what: "by the total that operators set",
-      kvs: [
+      ["a"],
+      [],
+    ],
+    [
+      "by the total that operators set",
+      [
         createKeyValue(keys.resourceConfig("db"), '{"v":1,"total":"4"}'),
         createTicketKey("resource db", "a", 1, db(4, "held")),
         createTicketKey("resource db", "b", 2, db(3)),
         createTicketKey("resource db", "c", 3, db(2)),
       ],
-      evict: ["a"],
-      next: ["b"],
-    },
-  ])("is $what", ({ kvs, evict, next }) => {
+      ["a"],
+      ["b"],
+    ],
+  ])("is $0", (_, kvs, evict, next) => {
     expect(nextOf(createSnapshot(kvs), ...evict)).toEqual(next);
   });
 
@@ -146,15 +146,15 @@ describe("whom a reset is about", () => {
     createKeyValue(keys.lock("strange", toRunId("j")), "{"),
   ]);
   it.each([
-    { kind: "lock", name: "held", run: undefined, who: ["a"] },
-    { kind: "lock", name: "held", run: toRunId("b"), who: ["b"] },
-    { kind: "lock", name: "turn", run: undefined, who: ["c"] },
-    { kind: "lock", name: "free", run: undefined, who: [] },
-    { kind: "lock", name: "nobody's", run: undefined, who: [] },
-    { kind: "lock", name: "strange", run: undefined, who: ["j"] },
-    { kind: "resource", name: "db", run: undefined, who: ["f", "g"] },
-    { kind: "resource", name: "db", run: toRunId("z"), who: [] },
-  ] as const)("$kind $name, run $run: $who", ({ kind, name, run, who }) => {
+    ["lock", "held", undefined, ["a"]],
+    ["lock", "held", toRunId("b"), ["b"]],
+    ["lock", "turn", undefined, ["c"]],
+    ["lock", "free", undefined, []],
+    ["lock", "nobody's", undefined, []],
+    ["lock", "strange", undefined, ["j"]],
+    ["resource", "db", undefined, ["f", "g"]],
+    ["resource", "db", toRunId("z"), []],
+  ] as const)("$0 $1, run $2: $3", (kind, name, run, who) => {
     expect(findResetTargets(snapshot, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
   });
 
@@ -199,29 +199,29 @@ describe("what happened in a queue", () => {
     value: serializeTicket({ ...JSON.parse(kv.value), ...change }),
   });
   it.each([
-    { what: "nothing", after: before, says: [] },
-    { what: "one gone", after: [a, c], says: ["b.example.com:4711 has left (it was waiting)"] },
-    {
-      what: "a hand-over",
-      after: [changed(b, held), c],
-      says: ["a.example.com:4711 has left (it was held)", "b.example.com:4711 was waiting, is held"],
-    },
-    {
-      what: "a request",
-      after: [changed(a, { reset: { by: "ann@ops", at: 1 } }), b, c],
-      says: ["a.example.com:4711 was asked to end by ann@ops"],
-    },
-    {
-      what: "one more",
-      after: [...before, createTicketKey("lock x", "d", 9, waiting)],
-      says: ["d.example.com:4711 has joined (waiting)"],
-    },
-    {
-      what: "a ticket spoilt",
-      after: [{ ...a, value: "{", modRevision: 60n }, b, c],
-      says: ["a.example.com:4711 was held, is malformed"],
-    },
-  ])("$what", ({ after, says }) => {
+    ["nothing", before, []],
+    ["one gone", [a, c], ["b.example.com:4711 has left (it was waiting)"]],
+    [
+      "a hand-over",
+      [changed(b, held), c],
+      ["a.example.com:4711 has left (it was held)", "b.example.com:4711 was waiting, is held"],
+    ],
+    [
+      "a request",
+      [changed(a, { reset: { by: "ann@ops", at: 1 } }), b, c],
+      ["a.example.com:4711 was asked to end by ann@ops"],
+    ],
+    [
+      "one more",
+      [...before, createTicketKey("lock x", "d", 9, waiting)],
+      ["d.example.com:4711 has joined (waiting)"],
+    ],
+    [
+      "a ticket spoilt",
+      [{ ...a, value: "{", modRevision: 60n }, b, c],
+      ["a.example.com:4711 was held, is malformed"],
+    ],
+  ])("%s", (_, after, says) => {
     expect(describeQueueChanges(toQueue(before), toQueue(after))).toEqual(says);
   });
 });

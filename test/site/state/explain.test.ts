@@ -137,24 +137,20 @@ describe("an explanation", () => {
   });
 
   it.each([
-    { what: "nothing is known", durations: [], estimate: undefined },
-    { what: "too little is known", durations: [9, 9], estimate: undefined },
-    {
-      what: "the holder is within its usual time",
-      durations: [100_000, 100_000, 100_000],
-      estimate: { kind: "usual", runs: 3, p50: 140_000, p95: 140_000 },
-    },
-    {
-      what: "few took as long as the holder already has",
-      durations: [1_000, 1_000, 1_000, 90_000],
-      estimate: { kind: "usual", runs: 4, p50: 31_000, p95: 120_000 },
-    },
-    {
-      what: "none ever took as long",
-      durations: [1_000, 2_000, 1_000],
-      estimate: { kind: "overdue", runs: 3, longest: 2_000 },
-    },
-  ])("estimates by the history where $what", ({ durations, estimate }) => {
+    ["nothing is known", [], undefined],
+    ["too little is known", [9, 9], undefined],
+    [
+      "the holder is within its usual time",
+      [100_000, 100_000, 100_000],
+      { kind: "usual", runs: 3, p50: 140_000, p95: 140_000 },
+    ],
+    [
+      "few took as long as the holder already has",
+      [1_000, 1_000, 1_000, 90_000],
+      { kind: "usual", runs: 4, p50: 31_000, p95: 120_000 },
+    ],
+    ["none ever took as long", [1_000, 2_000, 1_000], { kind: "overdue", runs: 3, longest: 2_000 }],
+  ])("estimates by the history where $0", (_, durations, estimate) => {
     expect(of("c", ...lock, history(...durations)).estimate).toEqual(estimate);
   });
 

@@ -82,10 +82,10 @@ describe("a change of groups", () => {
   );
 
   it.each([
-    { what: "taking out a host ends what runs there", members: [B], hits: ["a ended 125"] },
-    { what: "writing a host otherwise hits nobody", members: [`${A.toUpperCase()}.`, B], hits: [] },
-    { what: "nesting keeps those who are in it still", members: [A, B, "all"], hits: [] },
-  ])("$what", ({ members, hits }) => {
+    ["taking out a host ends what runs there", [B], ["a ended 125"]],
+    ["writing a host otherwise hits nobody", [`${A.toUpperCase()}.`, B], []],
+    ["nesting keeps those who are in it still", [A, B, "all"], []],
+  ])("%s", (_, members, hits) => {
     expect(fates(snapshot, groupChange(snapshot, "web", ...members))).toEqual(hits);
   });
 
@@ -165,20 +165,16 @@ describe("a change of totals", () => {
   );
 
   it.each([
-    {
-      what: "who asks for more leaves, and who states another",
-      to: "6",
-      hits: ["b leaves 78", "c leaves 78"],
-    },
-    { what: "the same in other words", to: "5 + 5", hits: [] },
-  ])("that is configured: $what", ({ to, hits }) => {
+    ["who asks for more leaves, and who states another", "6", ["b leaves 78", "c leaves 78"]],
+    ["the same in other words", "5 + 5", []],
+  ])("that is configured: $0", (_, to, hits) => {
     expect(fates(configured, resourceChange(configured, "db", { total: to }))).toEqual(hits);
   });
 
   it.each([
-    { what: "another than runs state", to: "14", hits: ["b leaves 78", "c leaves 78"] },
-    { what: "the one that some state", to: "10", hits: ["c leaves 78"] },
-  ])("where none was: $what", ({ to, hits }) => {
+    ["another than runs state", "14", ["b leaves 78", "c leaves 78"]],
+    ["the one that some state", "10", ["c leaves 78"]],
+  ])("where none was: $0", (_, to, hits) => {
     expect(fates(stated, resourceChange(stated, "db", { total: to }))).toEqual(hits);
   });
 

@@ -12,17 +12,17 @@ import {
 
 describe("whether a runner is there", () => {
   it.each([
-    { liveness: { left: 30, ttl: 30 }, verdict: "alive" },
-    { liveness: { left: 15, ttl: 30 }, verdict: "alive" },
-    { liveness: { left: 14, ttl: 30 }, verdict: "quiet" },
-    { liveness: { left: 0, ttl: 30 }, verdict: "quiet" },
-    { liveness: { left: 1, ttl: 2 }, verdict: "alive" },
-    { liveness: { left: 30, ttl: 30, isShared: true }, verdict: "agent" },
-    { liveness: { left: 14, ttl: 30, isShared: true }, verdict: "quiet" },
-    { liveness: { left: 30, ttl: 30, isShared: false }, verdict: "alive" },
-    { liveness: undefined, verdict: "gone" },
-    { liveness: null, verdict: "unknown" },
-  ])("$liveness is $verdict", ({ liveness, verdict }) => {
+    [{ left: 30, ttl: 30 }, "alive"],
+    [{ left: 15, ttl: 30 }, "alive"],
+    [{ left: 14, ttl: 30 }, "quiet"],
+    [{ left: 0, ttl: 30 }, "quiet"],
+    [{ left: 1, ttl: 2 }, "alive"],
+    [{ left: 30, ttl: 30, isShared: true }, "agent"],
+    [{ left: 14, ttl: 30, isShared: true }, "quiet"],
+    [{ left: 30, ttl: 30, isShared: false }, "alive"],
+    [undefined, "gone"],
+    [null, "unknown"],
+  ])("$0 is $1", (liveness, verdict) => {
     expect(judgeRunnerLiveness(liveness).verdict).toBe(verdict);
   });
 
@@ -71,38 +71,32 @@ describe("whether a host is there", () => {
   });
 
   it.each([
-    { what: "nothing is known", ago: undefined, runners: [], verdict: "unknown", text: "seen never" },
-    { what: "it was seen of late", ago: 1_000, runners: [], verdict: "alive", text: "seen in the last 5m" },
-    { what: "it is silent", ago: 7_200_000, runners: [], verdict: "unknown", text: "seen 2h ago" },
-    {
-      what: "only its agent renews",
-      ago: undefined,
-      runners: ["agent", "quiet"] as const,
-      verdict: "alive",
-      text: "the agent of 1 of 2 runners there is alive",
-    },
-    {
-      what: "one of its runners renews",
-      ago: undefined,
-      runners: ["alive", "quiet", "unknown"] as const,
-      verdict: "alive",
-      text: "1 of 2 runners there are alive",
-    },
-    {
-      what: "all of its runners are late",
-      ago: 1_000,
-      runners: ["quiet", "gone"] as const,
-      verdict: "quiet",
-      text: "0 of 2 runners there are alive; seen in the last 5m",
-    },
-    {
-      what: "nobody could be asked",
-      ago: 1_000,
-      runners: ["unknown"] as const,
-      verdict: "alive",
-      text: "seen in the last 5m",
-    },
-  ])("is $verdict where $what", ({ ago, runners, verdict, text }) => {
+    ["nothing is known", undefined, [], "unknown", "seen never"],
+    ["it was seen of late", 1_000, [], "alive", "seen in the last 5m"],
+    ["it is silent", 7_200_000, [], "unknown", "seen 2h ago"],
+    [
+      "only its agent renews",
+      undefined,
+      ["agent", "quiet"] as const,
+      "alive",
+      "the agent of 1 of 2 runners there is alive",
+    ],
+    [
+      "one of its runners renews",
+      undefined,
+      ["alive", "quiet", "unknown"] as const,
+      "alive",
+      "1 of 2 runners there are alive",
+    ],
+    [
+      "all of its runners are late",
+      1_000,
+      ["quiet", "gone"] as const,
+      "quiet",
+      "0 of 2 runners there are alive; seen in the last 5m",
+    ],
+    ["nobody could be asked", 1_000, ["unknown"] as const, "alive", "seen in the last 5m"],
+  ])("is $3 where $0", (_, ago, runners, verdict, text) => {
     const record = ago === undefined ? undefined : seen(ago);
     expect(judgeHostLiveness(record, runners.map(runner), NOW)).toEqual({ verdict, text });
   });

@@ -10,10 +10,10 @@ import {
 
 describe("a percentile", () => {
   it.each([
-    { sorted: [], share: 0.5, is: undefined },
-    { sorted: [1, 2], share: 0.5, is: 1 },
-    { sorted: Array.from({ length: 20 }, (_, i) => i + 1), share: 0.95, is: 19 },
-  ])("of $sorted at $share is $is", ({ sorted, share, is }) => {
+    [[], 0.5, undefined],
+    [[1, 2], 0.5, 1],
+    [Array.from({ length: 20 }, (_, i) => i + 1), 0.95, 19],
+  ])("of $0 at $1 is $2", (sorted, share, is) => {
     expect(computePercentile(sorted, share)).toBe(is);
   });
 

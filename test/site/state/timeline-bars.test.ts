@@ -15,14 +15,14 @@ const one = (kind: TimelineInterval["kind"], from: number, until?: number): Time
 
 describe("the bar of a run", () => {
   it.each([
-    { what: "waited and held", bar: { waitedFrom: 2_000, from: 4_000, until: 5_500 }, text: ".--##....." },
-    { what: "still waits", bar: { waitedFrom: 9_000 }, text: "........--" },
-    { what: "failed", bar: { from: 2_000, until: 4_500, result: "1" }, text: ".##!......" },
-    { what: "failed at once", bar: { from: 4_500, until: 4_500, result: "failed" }, text: "...!......" },
-    { what: "before the time", bar: { from: 100, until: 500, result: "1" }, text: ".........." },
-    { what: "after the time", bar: { from: 12_000, until: 13_000 }, text: ".........." },
-    { what: "it gave up", bar: { waitedFrom: 2_000, until: 3_500 }, text: ".--......." },
-  ])("$what", ({ bar, text }) => {
+    ["waited and held", { waitedFrom: 2_000, from: 4_000, until: 5_500 }, ".--##....."],
+    ["still waits", { waitedFrom: 9_000 }, "........--"],
+    ["failed", { from: 2_000, until: 4_500, result: "1" }, ".##!......"],
+    ["failed at once", { from: 4_500, until: 4_500, result: "failed" }, "...!......"],
+    ["before the time", { from: 100, until: 500, result: "1" }, ".........."],
+    ["after the time", { from: 12_000, until: 13_000 }, ".........."],
+    ["it gave up", { waitedFrom: 2_000, until: 3_500 }, ".--......."],
+  ])("%s", (_, bar, text) => {
     const cells = drawRunBar({ subject: "lock x", run: "r", ...bar }, SPAN, 10);
     expect(cells.map((cell) => SIGNS[cell]).join("")).toBe(text);
   });
@@ -39,21 +39,11 @@ describe("the bar of a run", () => {
 
 describe("the band", () => {
   it.each([
-    { what: "nobody", intervals: [one("hold", 2_000)], waiters: "0000000000", drained: ".........." },
-    {
-      what: "two at the same time",
-      intervals: [one("wait", 2_000, 4_500), one("wait", 4_000)],
-      waiters: "0112111111",
-      drained: "..........",
-    },
-    {
-      what: "a drain",
-      intervals: [one("drain", 3_000, 5_500)],
-      waiters: "0000000000",
-      drained: "..xxx.....",
-    },
-    { what: "out of sight", intervals: [one("wait", 0, 500)], waiters: "0000000000", drained: ".........." },
-  ])("$what", ({ intervals, waiters, drained }) => {
+    ["nobody", [one("hold", 2_000)], "0000000000", ".........."],
+    ["two at the same time", [one("wait", 2_000, 4_500), one("wait", 4_000)], "0112111111", ".........."],
+    ["a drain", [one("drain", 3_000, 5_500)], "0000000000", "..xxx....."],
+    ["out of sight", [one("wait", 0, 500)], "0000000000", ".........."],
+  ])("%s", (_, intervals, waiters, drained) => {
     const band = countBandCells([{ subject: "lock x", intervals }], SPAN, 10);
     expect(band.waiters.join("")).toBe(waiters);
     expect(band.drained.map((is) => (is ? "x" : ".")).join("")).toBe(drained);
@@ -63,10 +53,10 @@ describe("the band", () => {
 describe("the axis, in UTC", () => {
   const at = Date.UTC(2026, 2, 29, 0, 30); // in the night of a clock change in Europe
   it.each([
-    { minutes: 180, text: "00:30     01:00     01:30     02:00     02:30     03:00" },
-    { minutes: 60 * 48, text: "              12:00          03-30          12:00" },
-    { minutes: 1, text: "00:30:00  00:30:10  00:30:20  00:30:30  00:30:40  00:30:50" },
-  ])("$minutes minutes", ({ minutes, text }) => {
+    [180, "00:30     01:00     01:30     02:00     02:30     03:00"],
+    [60 * 48, "              12:00          03-30          12:00"],
+    [1, "00:30:00  00:30:10  00:30:20  00:30:30  00:30:40  00:30:50"],
+  ])("$0 minutes", (minutes, text) => {
     const axis = drawTimeAxis({ from: at, until: at + minutes * 60_000 }, 60);
     expect(axis).toHaveLength(60);
     expect(axis.trimEnd()).toBe(text);

@@ -30,13 +30,13 @@ const drain = (scope: "lock" | "all", name: string, at: number, until?: number) 
 
 describe("bars", () => {
   it.each([
-    { what: "a wait and a hold", kvs: [ended(8_000, 5_000, 2_500)], bars: ["lock x  ..---###.."] },
-    { what: "a failed run", kvs: [ended(5_000, 5_000, 2_500, 1)], bars: ["lock x  .....!!!.."] },
-    { what: "before the time", kvs: [ended(30_000, 25_000, 12_000)], bars: [] },
-    { what: "cut at the start", kvs: [ended(30_000, 25_000, 8_500)], bars: ["lock x  ##........"] },
-    {
-      what: "a holder and a waiter of now",
-      kvs: [
+    ["a wait and a hold", [ended(8_000, 5_000, 2_500)], ["lock x  ..---###.."]],
+    ["a failed run", [ended(5_000, 5_000, 2_500, 1)], ["lock x  .....!!!.."]],
+    ["before the time", [ended(30_000, 25_000, 12_000)], []],
+    ["cut at the start", [ended(30_000, 25_000, 8_500)], ["lock x  ##........"]],
+    [
+      "a holder and a waiter of now",
+      [
         createTicketKey("resource db", "a", 1, {
           state: "held",
           enqueuedAt: NOW - 6_000,
@@ -44,20 +44,16 @@ describe("bars", () => {
         }),
         createTicketKey("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 2_000 }),
       ],
-      bars: ["lock y       ........--", "resource db  ....---###"],
-    },
-    { what: "an ended drain", kvs: [drain("lock", "x", 8_000, 6_500)], bars: ["lock x  ..xx......"] },
-    {
-      what: "a drain of everything",
-      kvs: [ended(8_000, 8_000, 6_500), drain("all", "all", 3_000)],
-      bars: ["lock x  ..##...xxx"],
-    },
-    {
-      what: "a running schedule",
-      kvs: [createRunningKey("a", { since: NOW - 2_000 })],
-      bars: ["schedule a  ........##"],
-    },
-  ])("$what", ({ kvs, bars }) => {
+      ["lock y       ........--", "resource db  ....---###"],
+    ],
+    ["an ended drain", [drain("lock", "x", 8_000, 6_500)], ["lock x  ..xx......"]],
+    [
+      "a drain of everything",
+      [ended(8_000, 8_000, 6_500), drain("all", "all", 3_000)],
+      ["lock x  ..##...xxx"],
+    ],
+    ["a running schedule", [createRunningKey("a", { since: NOW - 2_000 })], ["schedule a  ........##"]],
+  ])("%s", (_, kvs, bars) => {
     expect(draw(kvs).sort()).toEqual(bars);
   });
 

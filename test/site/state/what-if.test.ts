@@ -53,21 +53,16 @@ const drained = createDrainKey("lock", "x", { by: "ann@web1" });
 
 describe("a reset", () => {
   it.each([
-    { what: "a waiter goes", kvs: LOCK, runs: "b", result: ["ends b", "c1"] },
-    { what: "as many as fit, in order", kvs: UNITS, runs: "a", result: ["ends a", "b0", "c0", "d1"] },
-    {
-      what: "a drain still stops all",
-      kvs: [...LOCK, drained],
-      runs: "a",
-      result: ["ends a", "never b", "never c"],
-    },
-    {
-      what: "an unreadable ticket blocks",
-      kvs: [...LOCK, createKeyValue(keys.lock("x", toRunId("m")), "?", 2)],
-      runs: "a",
-      result: ["ends a", "b0", "never m", "never c"],
-    },
-  ])("$what", ({ kvs, runs, result }) => {
+    ["a waiter goes", LOCK, "b", ["ends b", "c1"]],
+    ["as many as fit, in order", UNITS, "a", ["ends a", "b0", "c0", "d1"]],
+    ["a drain still stops all", [...LOCK, drained], "a", ["ends a", "never b", "never c"]],
+    [
+      "an unreadable ticket blocks",
+      [...LOCK, createKeyValue(keys.lock("x", toRunId("m")), "?", 2)],
+      "a",
+      ["ends a", "b0", "never m", "never c"],
+    ],
+  ])("%s", (_, kvs, runs, result) => {
     const snapshot = createSnapshot(kvs);
     const claims = buildClaims(snapshot);
     const evicted = [...runs].flatMap((letter) => claims.get(toRunId(letter)) ?? []);
@@ -92,29 +87,11 @@ describe("a reset", () => {
 describe("a drain", () => {
   const both = [...LOCK, createTicketKey("lock y", "d", 5, held), createTicketKey("lock y", "e", 6, waiting)];
   it.each([
-    {
-      what: "of a lock stops its waiters only",
-      kvs: both,
-      scope: "lock",
-      name: "x",
-      result: ["never b", "never c"],
-    },
-    {
-      what: "of a host lets the next one pass",
-      kvs: LOCK,
-      scope: "host",
-      name: "b.example.com",
-      result: ["leaves b", "c1"],
-    },
-    {
-      what: "of everything",
-      kvs: both,
-      scope: "all",
-      name: "all",
-      result: ["never b", "never c", "never e"],
-    },
-    { what: "of nothing", kvs: both, scope: "lock", name: "z", result: [] },
-  ] as const)("$what", ({ kvs, scope, name, result }) => {
+    ["of a lock stops its waiters only", both, "lock", "x", ["never b", "never c"]],
+    ["of a host lets the next one pass", LOCK, "host", "b.example.com", ["leaves b", "c1"]],
+    ["of everything", both, "all", "all", ["never b", "never c", "never e"]],
+    ["of nothing", both, "lock", "z", []],
+  ] as const)("%s", (_, kvs, scope, name, result) => {
     expect(
       format(
         predictChange(
@@ -130,10 +107,10 @@ describe("a drain", () => {
 describe("a new total", () => {
   const config = (total: string): KeyValue => createResourceKey("db", { total });
   it.each([
-    { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
-    { what: "fewer units", total: 8, result: ["b1", "c2", "d2"] },
-    { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
-  ])("$what", ({ total, result }) => {
+    ["more units let the next ones start", 12, ["b0", "c1", "d1"]],
+    ["fewer units", 8, ["b1", "c2", "d2"]],
+    ["too few for a request", 5, ["leaves c", "b1", "d1"]],
+  ])("%s", (_, total, result) => {
     const snapshot = createSnapshot([...UNITS, config("10")]);
     expect(
       format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW)),

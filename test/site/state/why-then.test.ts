@@ -9,7 +9,10 @@ import {
   createSnapshot,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import type { AuditRecord } from "../../../src/core/protocol/audit.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import type { RecordedSchedule } from "../../../src/site/state/forecast.ts";
 import {
   explainLockAt,
   explainScheduleAt,
@@ -35,77 +38,40 @@ const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): Occurrenc
 });
 
 describe("a schedule, every hour", () => {
-  it.each([
-    { what: "it ran", runs: [ok(AT)], kinds: ["plan", "outcome", "running"] },
-    {
-      what: "each start of it",
-      runs: [ok(AT, { startedAt: AT + MINUTE, endedAt: AT + 2 * MINUTE }), ok(AT, { result: "lost" })],
-      kinds: ["plan", "outcome", "outcome", "running"],
-    },
-    {
-      what: "skipped with others",
-      runs: [
-        {
-          scheduled: AT - HOUR,
-          until: AT + HOUR,
-          count: 3,
-          result: "skipped" as const,
-          endedAt: AT + 2 * HOUR,
-        },
-      ],
-      kinds: ["plan", "outcome"],
-    },
-    {
-      what: "the run before went on",
-      runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })],
-      kinds: ["plan", "unknown", "running"],
-    },
-    { what: "not claimed yet", runs: [], due: createDue({ next: AT }), kinds: ["plan", "outcome"] },
-    { what: "nothing is stored", runs: [], kinds: ["plan", "unknown"] },
-    { what: "no occurrence", runs: [], more: { cron: "@manual" }, kinds: ["plan"] },
-    {
-      what: "paused",
-      runs: [],
-      more: { pause: { by: "ann", at: AT - HOUR } },
-      kinds: ["plan", "unknown", "pause"],
-    },
-    {
-      what: "paused later",
-      runs: [],
-      more: { pause: { by: "ann", at: AT + HOUR } },
-      kinds: ["plan", "unknown"],
-    },
-    {
-      what: "an edit",
-      runs: [],
-      kvs: [audit("schedule", "schedule a", AT + HOUR)],
-      kinds: ["plan", "unknown", "action"],
-    },
-    {
-      what: "one of several",
-      runs: [],
-      kvs: [audit("schedule", "schedules a, b", AT)],
-      kinds: ["plan", "unknown", "action"],
-    },
-    {
-      what: "an edit of another",
-      runs: [],
-      kvs: [audit("schedule", "schedule ab", AT)],
-      kinds: ["plan", "unknown"],
-    },
-    {
-      what: "an old edit",
-      runs: [],
-      kvs: [audit("schedule", "schedule a", AT - 2 * HOUR)],
-      kinds: ["plan", "unknown"],
-    },
-    {
-      what: "all was drained",
-      runs: [],
-      kvs: [stored("all", "all", AT - 1)],
-      kinds: ["plan", "unknown", "drain"],
-    },
-  ])("$what", ({ runs, due, more, kvs = [], kinds }) => {
+  it.each<
+    [string, string[], (Partial<RecordedSchedule> & { more?: Partial<Definition>; kvs?: KeyValue[] })?]
+  >([
+    ["it ran", ["plan", "outcome", "running"], { runs: [ok(AT)] }],
+    [
+      "each start of it",
+      ["plan", "outcome", "outcome", "running"],
+      { runs: [ok(AT, { startedAt: AT + MINUTE, endedAt: AT + 2 * MINUTE }), ok(AT, { result: "lost" })] },
+    ],
+    [
+      "skipped with others",
+      ["plan", "outcome"],
+      {
+        runs: [
+          { scheduled: AT - HOUR, until: AT + HOUR, count: 3, result: "skipped", endedAt: AT + 2 * HOUR },
+        ],
+      },
+    ],
+    [
+      "the run before went on",
+      ["plan", "unknown", "running"],
+      { runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })] },
+    ],
+    ["not claimed yet", ["plan", "outcome"], { due: createDue({ next: AT }) }],
+    ["nothing is stored", ["plan", "unknown"]],
+    ["no occurrence", ["plan"], { more: { cron: "@manual" } }],
+    ["paused", ["plan", "unknown", "pause"], { more: { pause: { by: "ann", at: AT - HOUR } } }],
+    ["paused later", ["plan", "unknown"], { more: { pause: { by: "ann", at: AT + HOUR } } }],
+    ["an edit", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedule a", AT + HOUR)] }],
+    ["one of several", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedules a, b", AT)] }],
+    ["an edit of another", ["plan", "unknown"], { kvs: [audit("schedule", "schedule ab", AT)] }],
+    ["an old edit", ["plan", "unknown"], { kvs: [audit("schedule", "schedule a", AT - 2 * HOUR)] }],
+    ["all was drained", ["plan", "unknown", "drain"], { kvs: [stored("all", "all", AT - 1)] }],
+  ])("%s", (_, kinds, { runs = [], due, more, kvs = [] } = {}) => {
     const schedule = { id: "a", definition: createDefinition(more), due, runs };
     expect(explainScheduleAt(schedule, AT, createSnapshot(kvs)).map(({ kind }) => kind)).toEqual(kinds);
   });
@@ -137,40 +103,24 @@ describe("a lock", () => {
   const run = (enqueued: number, granted: number, ended: number) =>
     createHistoryKey("x", { enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended });
   it.each([
-    { what: "held", kvs: [run(-2, -1, 1)], texts: [/held it from/] },
-    { what: "waited for", kvs: [run(-2, 1, 2)], texts: [/waited; it got it/] },
-    {
-      what: "free again",
-      kvs: [run(-3, -2, -1)],
-      texts: [/no run of this time is stored; the run before ended \S+ \S+Z, exit code 0$/],
-    },
-    {
-      what: "held later",
-      kvs: [run(1, 2, 3)],
-      texts: [/is stored; the next one began \S+ \S+Z, exit code 0$/],
-    },
-    {
-      what: "drained",
-      kvs: [stored("lock", "x", AT - 1)],
-      texts: [/no run/, /a drain of ann@web1 was active/],
-    },
-    { what: "another is drained", kvs: [stored("lock", "y", AT - 1)], texts: [/no run/] },
-    {
-      what: "drained, and lifted later",
-      kvs: [audit("drain", "all", AT - 2), audit("undrain", "all", AT + 2)],
-      texts: [/no run/, /lifted later/],
-    },
-    {
-      what: "lifted before",
-      kvs: [audit("drain", "all", AT - 2), audit("undrain", "all", AT - 1)],
-      texts: [/no run/],
-    },
-    {
-      what: "reset",
-      kvs: [audit("reset", "lock x", AT - 1)],
-      texts: [/no run/, /reset of lock x by ann@web1/],
-    },
-  ])("$what", ({ kvs, texts }) => {
+    ["held", [run(-2, -1, 1)], [/held it from/]],
+    ["waited for", [run(-2, 1, 2)], [/waited; it got it/]],
+    [
+      "free again",
+      [run(-3, -2, -1)],
+      [/no run of this time is stored; the run before ended \S+ \S+Z, exit code 0$/],
+    ],
+    ["held later", [run(1, 2, 3)], [/is stored; the next one began \S+ \S+Z, exit code 0$/]],
+    ["drained", [stored("lock", "x", AT - 1)], [/no run/, /a drain of ann@web1 was active/]],
+    ["another is drained", [stored("lock", "y", AT - 1)], [/no run/]],
+    [
+      "drained, and lifted later",
+      [audit("drain", "all", AT - 2), audit("undrain", "all", AT + 2)],
+      [/no run/, /lifted later/],
+    ],
+    ["lifted before", [audit("drain", "all", AT - 2), audit("undrain", "all", AT - 1)], [/no run/]],
+    ["reset", [audit("reset", "lock x", AT - 1)], [/no run/, /reset of lock x by ann@web1/]],
+  ])("%s", (_, kvs, texts) => {
     const reasons = explainLockAt("x", AT, createSnapshot(kvs)).map(({ text }) => text);
     expect(reasons).toEqual(texts.map((text) => expect.stringMatching(text)));
   });
@@ -180,52 +130,26 @@ describe("drains of what a schedule uses", () => {
   const hosts = createGroupKey("racks", "web1.example.com");
   const command = ["signalbox", "run", "--lock", "x", "--", "make"];
   const ran = [ok(AT - HOUR, { host: "web1.example.com" })];
-  it.each([
-    {
-      what: "its resource",
-      kvs: [stored("resource", "db", AT - 1)],
-      more: { leases: ["db=2"] },
-      text: /it leases this/,
-    },
-    {
-      what: "another resource",
-      kvs: [stored("resource", "db2", AT - 1)],
-      more: { leases: ["db=2"] },
-      text: undefined,
-    },
-    { what: "its lock", kvs: [stored("lock", "x", AT - 1)], more: { command }, text: /it takes this lock/ },
-    {
-      what: "its group",
-      kvs: [stored("group", "racks", AT - 1)],
-      more: { group: "racks" },
-      text: /in this group/,
-    },
-    {
-      what: "a host of its runs",
-      kvs: [stored("host", "WEB1.example.com", AT - 1)],
-      text: /runs were on this host/,
-    },
-    {
-      what: "a group of that host",
-      kvs: [hosts, stored("group", "racks", AT - 1)],
-      text: /web1.example.com, a member/,
-    },
-    { what: "another host", kvs: [stored("host", "web2.example.com", AT - 1)], text: undefined },
-    {
-      what: "a host, lifted since",
-      kvs: [
-        audit("drain", "host web1.example.com", AT - 2),
-        audit("undrain", "host web1.example.com", AT + 2),
-      ],
-      text: /lifted later, at/,
-    },
-    {
-      what: "a resource, without a recorded end",
-      kvs: [audit("drain", "resource db", AT - 2)],
-      more: { leases: ["db=2"] },
-      text: /its end is not recorded/,
-    },
-  ])("$what", ({ kvs, more, text }) => {
+  it.each<[string, KeyValue[], RegExp | undefined, Partial<Definition>?]>([
+    ["its resource", [stored("resource", "db", AT - 1)], /it leases this/, { leases: ["db=2"] }],
+    ["another resource", [stored("resource", "db2", AT - 1)], undefined, { leases: ["db=2"] }],
+    ["its lock", [stored("lock", "x", AT - 1)], /it takes this lock/, { command }],
+    ["its group", [stored("group", "racks", AT - 1)], /in this group/, { group: "racks" }],
+    ["a host of its runs", [stored("host", "WEB1.example.com", AT - 1)], /runs were on this host/],
+    ["a group of that host", [hosts, stored("group", "racks", AT - 1)], /web1.example.com, a member/],
+    ["another host", [stored("host", "web2.example.com", AT - 1)], undefined],
+    [
+      "a host, lifted since",
+      [audit("drain", "host web1.example.com", AT - 2), audit("undrain", "host web1.example.com", AT + 2)],
+      /lifted later, at/,
+    ],
+    [
+      "a resource, without a recorded end",
+      [audit("drain", "resource db", AT - 2)],
+      /its end is not recorded/,
+      { leases: ["db=2"] },
+    ],
+  ])("%s", (_, kvs, text, more) => {
     const reasons = explainScheduleAt(
       { id: "a", definition: createDefinition(more), runs: ran },
       AT,

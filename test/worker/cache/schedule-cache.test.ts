@@ -5,6 +5,7 @@ import type { KeyValue, WatchEvent } from "../../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { buildStateName, formatDue } from "../../../src/schedule/state/due.ts";
 import { formatRunning, formatWorker } from "../../../src/schedule/state/running-record.ts";
+import type { CachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 
 const keys = createKeys("/x/");
@@ -149,25 +150,56 @@ test("runs on this host, and those from before, keep it from starting here; thos
   expect(cache.entries.get("job")?.running.size).toBe(2);
 });
 
-test("a claim is its worker's by its session; only a changed definition is reported as one", () => {
+/** The state of a schedule that a worker runs. */
+const STARTED = formatDue({
+  runAt: 5,
+  open: [
+    {
+      scheduled: 5,
+      runAt: 5,
+      attempt: 1,
+      failures: 0,
+      kind: "due",
+      session: { worker: "w", run: "r", ttl: 30 },
+    },
+  ],
+});
+
+test("the state says which worker has started what runs, until the worker goes; only a definition is reported as one", () => {
   const claims: string[] = [];
   const changes: boolean[] = [];
   const listener = {
     handleScheduleChange: (_: unknown, isDefinition: boolean) => void changes.push(isDefinition),
     handleClaim: (worker: string) => void claims.push(worker),
   };
-  const cache = new ScheduleCache(keys, () => NOW, listener);
-  const record = { ...IDLE_WORKER, wall: NOW };
-  read(cache, 10n, { ...toKeyValue(keys.worker("w"), formatWorker(record), 5n), session: 3n });
-  changes.length = 0;
+  let now = NOW;
+  const cache = new ScheduleCache(keys, () => now, listener);
+  read(cache, 10n, toKeyValue(keys.worker("w"), formatWorker({ ...IDLE_WORKER, wall: NOW }), 5n));
   cache.apply({ revision: 11n, events: [toPut(keys.schedule("job"), formatDefinition(SINGLE), 11n)] });
-  // Nobody reads the record, so it need not be one.
-  const running = { ...toKeyValue(keys.running("job"), "{}", 12n), session: 3n };
-  cache.apply({
-    revision: 12n,
-    events: [toPut(keys.due("job"), DUE, 12n), { type: "put", kv: running }],
-  });
+  cache.apply({ revision: 12n, events: [toPut(keys.due("job"), STARTED, 12n)] });
   expect({ claims, changes }).toEqual({ claims: ["w"], changes: [true, false] });
+  const entry = cache.entries.get("job") as CachedSchedule;
+  expect([...cache.listRunning(entry)]).toEqual([5]);
+  now = 2 * NOW;
+  cache.apply({ revision: 13n, events: [{ type: "delete", key: keys.worker("w"), revision: 13n }] });
+  expect(cache.listRunning(entry).size).toBe(0);
+  expect({ changes, freeSince: entry.freeSince }).toEqual({ changes: [true, false, false], freeSince: now });
+});
+
+test("a running key that has ended while it was read does not come back", async () => {
+  const cache = createCache();
+  read(cache, 10n);
+  const [gone, there] = [keys.running("job", 1), keys.running("job", 2)];
+  await cache.addRunning(async () => {
+    cache.apply({ revision: 12n, events: [{ type: "delete", key: gone, revision: 12n }] });
+    return { kvs: [toKeyValue(gone, "{}", 11n), toKeyValue(there, "{}", 11n)] };
+  });
+  expect([...(cache.entries.get("job")?.running.keys() ?? [])]).toEqual([there]);
+  await cache.addRunning(async () => {
+    read(cache, 13n);
+    return { kvs: [toKeyValue(there, "{}", 11n)] };
+  });
+  expect(cache.entries.has("job")).toBe(false);
 });
 
 test("of several states, the last one counts, also if it cannot be read", () => {

@@ -56,7 +56,7 @@ async function setUp(
   const { cache, context, registration } = await joinWorker(fixture);
   clock.advance(3 * MINUTE);
   const entry = cache.entries.get("a");
-  const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
+  const candidate = entry && findClaimCandidate(context, entry, clock.getWallTime());
   if (entry === undefined || candidate === undefined) throw new Error("nothing is due");
   const read = store.readRange.bind(store);
   store.readRange = async (range, signal) => {
@@ -102,7 +102,7 @@ test("does not claim under a drain that arrives while the outcomes are read", as
   expect(await fixture.listRunning()).toEqual([]);
 });
 
-/** A worker whose task runs, and another one whose cache has the state after its claim, but not the running key yet. */
+/** A worker whose task runs, and another one whose cache has the state after its claim. */
 async function setUpRace() {
   const clock = new SettableClock(START);
   const store = MemoryStore.create(clock);
@@ -112,30 +112,39 @@ async function setUpRace() {
   const [first, second] = [await joinWorker(fixture), await joinWorker(fixture)];
   const claim = async ({ cache }: typeof first, context: ClaimContext) => {
     const entry = cache.entries.get("a");
-    const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
+    const candidate = entry && findClaimCandidate(context, entry, clock.getWallTime());
     if (entry === undefined || candidate === undefined) throw new Error("nothing is due");
     return await claimOccurrence(context, entry, candidate);
   };
   store.etcd.electLeader(); // a former leader may revoke the sessions of both
   clock.advance(MINUTE);
   expect(await claim(first, first.context)).toMatchObject({ kind: "claimed" });
-  /** A watch keeps the order within one range only: the state arrives before the running key. */
   const deliverState = async () => {
     for (const kv of (await store.readRange({ key: keys.due("a") })).kvs) second.cache.applyPut(kv);
   };
   await deliverState();
   const claimSecond = (more: Partial<ClaimContext> = {}) => claim(second, { ...second.context, ...more });
+  /** Deletes a key, and lets the watch of the second worker show it. */
+  const remove = async (key: string) => {
+    await fixture.delete(key);
+    const { revision } = await store.readRange({ key });
+    second.cache.apply({ revision, events: [{ type: "delete", key, revision }] });
+  };
+  const worker = keys.worker(first.registration.id);
   const leave = () => Promise.all([first.registration.leave(), second.registration.leave()]);
-  return { fixture, claimSecond, deliverState, leave };
+  return { fixture, claimSecond, deliverState, leave, remove, worker };
 }
 
 test("counts the time of a lost start only from a read that shows that its running key is missing", async () => {
-  const { fixture, claimSecond, leave } = await setUpRace();
+  const { fixture, claimSecond, leave, remove, worker } = await setUpRace();
   const clock = new ManualClock();
   const vanished = new VanishedTickets(clock);
+  await expect(claimSecond({ vanished }), "its worker is there").rejects.toThrow("nothing is due");
+  await remove(worker);
   expect(await claimSecond({ vanished })).toEqual({ kind: "missed", isOutdated: true });
+  await expect(claimSecond({ vanished }), "its running key is there").rejects.toThrow("nothing is due");
   await clock.advance(MINUTE); // the first worker renews its session, and its task goes on
-  await fixture.delete(fixture.keys.running("a"));
+  await remove(fixture.keys.running("a"));
   expect(await claimSecond({ vanished })).toEqual({ kind: "missed", until: expect.any(Number) });
   await leave();
 });
@@ -147,6 +156,7 @@ test("claims nothing beside a task whose start the state does not name, as versi
   await fixture.put(fixture.keys.due("a"), formatDue({ ...due, open }));
   await deliverState();
   expect(await claimSecond()).toEqual({ kind: "missed", isOutdated: true });
+  await expect(claimSecond(), "it has read the running key").rejects.toThrow("nothing is due");
   expect(await fixture.listRunning()).toHaveLength(1);
   await leave();
 });

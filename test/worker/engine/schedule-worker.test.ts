@@ -270,21 +270,6 @@ describe("one worker", () => {
     expect((await fixture.readDue("job")).next).toBe(START + MINUTE);
   });
 
-  test("asked to drain, it ends what it runs, leaves, and takes nothing more", async () => {
-    await fixture.add("job");
-    await fixture.add("late", { delay: 1_000 });
-    const hand = createHeldHandler();
-    const worker = fixture.startWorker(hand.run);
-    await hand.hasTaken(1);
-    worker.engine.drain();
-    fixture.clock.advance(MINUTE);
-    hand.let(0);
-    await worker.ended;
-    expect(hand.tasks).toHaveLength(1);
-    expect((await cluster.store.readRange(fixture.keys.workers())).kvs).toEqual([]);
-    expect(await fixture.readDue("job")).toMatchObject({ last: { result: "ok" } });
-  });
-
   test("stopped, it gives its tasks back at once", async () => {
     await fixture.add("job");
     const hand = createHeldHandler();

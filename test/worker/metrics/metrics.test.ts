@@ -106,16 +106,6 @@ test("what is no HTTP, and a head without an end, harm nobody", async () => {
   expect(await get(address.port, "/healthz")).toMatchObject({ code: 200 });
 });
 
-test("a port that is taken is said so", async () => {
-  const { address } = await serveTestMetrics();
-  const listen = `127.0.0.1:${address.port}`;
-  const second = startMetrics({ listen, log: new Warnings(), findFault: () => undefined });
-  await expect(second).rejects.toMatchObject({
-    exitCode: 78,
-    message: expect.stringContaining(`${listen} is taken`),
-  });
-});
-
 test.each([
   [":9464", undefined, 9464, ":9464"],
   ["9464", "127.0.0.1", 9464, "127.0.0.1:9464"],

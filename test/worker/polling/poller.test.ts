@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { MINUTE, START, WorkerFixture } from "../../../fixtures/worker/worker-fixture.ts";
-import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../src/schedule/errors.ts";
+import { PreemptedError } from "../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../src/worker/polling/polled-task.ts";
 import type { Poller } from "../../../src/worker/polling/poller.ts";
 
@@ -61,35 +61,6 @@ describe("take", () => {
 });
 
 describe("alive time", () => {
-  test("without a heartbeat, another gets the same occurrence; the first is told", async () => {
-    await fixture.add("job");
-    const [one, two] = [await fixture.openPoller({ aliveTime: 300_000 }), await fixture.openPoller()];
-    const first = await one.poll();
-    fixture.clock.advance(299_000);
-    await one.expire();
-    expect(await two.poll()).toBeUndefined();
-    fixture.clock.advance(1_500);
-    await one.expire();
-    const second = await pollUntilTask(two);
-    expect(getScheduled(second)).toBe(START);
-    await expect(first?.finish()).rejects.toThrow(PreemptedError);
-    await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
-    await second.finish();
-  });
-
-  test("a heartbeat keeps it", async () => {
-    await fixture.add("job");
-    const [one, two] = [await fixture.openPoller({ aliveTime: 300_000 }), await fixture.openPoller()];
-    const task = await one.poll();
-    for (let beat = 0; beat < 3; beat += 1) {
-      fixture.clock.advance(299_000);
-      await task?.sendHeartbeat();
-      await one.expire();
-    }
-    expect(await two.poll()).toBeUndefined();
-    await task?.finish();
-  });
-
   test("with a session that is gone, another gets it, and the first is told at the next word", async () => {
     await fixture.add("job");
     const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
@@ -109,29 +80,6 @@ describe("alive time", () => {
 });
 
 describe("finish, retry, release", () => {
-  test("finish: the next counts from the scheduled time, so missed ones are made up one by one", async () => {
-    await fixture.add("job");
-    fixture.clock.set(START + 3 * MINUTE + 10_000);
-    const from = await fixture.openPoller();
-    const scheduled: (number | undefined)[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      const task = await from.poll();
-      scheduled.push(getScheduled(task));
-      await task?.finish();
-    }
-    expect(scheduled).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
-    expect(await from.poll()).toBeUndefined();
-  });
-
-  test("finishing twice is an error of its own", async () => {
-    await fixture.add("job");
-    const task = await (await fixture.openPoller()).poll();
-    await task?.finish();
-    await expect(task?.finish()).rejects.toThrow(AlreadyFinishedError);
-    await expect(task?.retry()).rejects.toThrow(AlreadyFinishedError);
-    await expect(task?.sendHeartbeat()).rejects.toThrow(AlreadyFinishedError);
-  });
-
   test("retry: the same occurrence, after its wait", async () => {
     await fixture.add("job");
     const from = await fixture.openPoller();
@@ -143,30 +91,5 @@ describe("finish, retry, release", () => {
     expect(getScheduled(again)).toBe(START);
     await again?.finish();
     expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE });
-  });
-
-  test("release: the same occurrence, at once, by anybody", async () => {
-    await fixture.add("job");
-    const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
-    await (await one.poll())?.release();
-    expect(getScheduled(await pollUntilTask(two))).toBe(START);
-  });
-
-  test("deleted while it is worked on: its end says so, and leaves nothing", async () => {
-    await fixture.add("job");
-    const task = await (await fixture.openPoller()).poll();
-    await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
-    await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
-    expect((await cluster.store.readRange(fixture.keys.dues())).kvs).toEqual([]);
-    expect(await fixture.listRunning()).toEqual([]);
-  });
-
-  test("closing gives back what is open", async () => {
-    await fixture.add("job");
-    const one = await fixture.openPoller();
-    await one.poll();
-    await one.close();
-    expect(await fixture.readDue("job")).toMatchObject({ open: [{ scheduled: START }] });
-    expect(await fixture.listRunning()).toEqual([]);
   });
 });

@@ -33,7 +33,12 @@ import {
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
-export const checkSchedules = createRecentRunsCommand(readSchedules);
+export const checkSchedules = createRecentRunsCommand(reportSchedules);
+
+/** Reports on the schedules that arguments and flags name. @throws SignalboxError 1, UsageError, StoreError */
+export async function reportSchedules(context: CommandContext<CheckScheduleFlags>): Promise<CheckReport> {
+  return toReport(context, await readSchedules(context));
+}
 
 /** The names of the schedules to check, and what was read of them. */
 interface ChosenSchedules {
@@ -192,7 +197,12 @@ function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "hos
   return { endedAt, isSuccess, isNeutral, text: `${result}${exit}${where}` };
 }
 
-export const checkLocks = createRecentRunsCommand(readLocks);
+export const checkLocks = createRecentRunsCommand(reportLocks);
+
+/** Reports on the locks that arguments name. @throws UsageError, StoreError */
+export async function reportLocks(context: CommandContext<CheckLockFlags>): Promise<CheckReport> {
+  return toReport(context, await readLocks(context));
+}
 
 async function readLocks(context: CommandContext): Promise<RecentJobs> {
   const names = [...new Set(context.args.map((name) => validateName("lock", name)))];
@@ -230,21 +240,18 @@ interface RecentJobs {
 }
 
 function createRecentRunsCommand<F extends CheckLockFlags>(
-  read: (context: CommandContext<F>) => Promise<RecentJobs>,
+  report: (context: CommandContext<F>) => Promise<CheckReport>,
 ): CommandExecutor<F> {
   return reportErrorsToNagios(
-    createStoreCommand<F>(async (context) => {
-      const jobs = await read(context);
-      return printReport(toReport(context.flags, jobs, context.clock.getWallTime()), context);
-    }),
+    createStoreCommand<F>(async (context) => printReport(await report(context), context)),
   );
 }
 
 function toReport(
-  { within = DEFAULT_WITHIN_MS }: CheckLockFlags,
+  { flags: { within = DEFAULT_WITHIN_MS }, clock }: CommandContext<CheckLockFlags>,
   { jobs, revision }: RecentJobs,
-  wall: WallTime,
 ): CheckReport {
+  const wall = clock.getWallTime();
   const limit = { within, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;

@@ -24,6 +24,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   "signalbox-runner": listWrittenCollections("runner"),
   "signalbox-operator": [""],
   "signalbox-worker": listWrittenCollections("worker"),
+  "signalbox-reader": [],
 };
 
 /** The users, and the role of each. */
@@ -31,6 +32,7 @@ export const ETCD_USERS = {
   root: "root",
   operator: "signalbox-operator",
   [RUNNER_USER]: "signalbox-runner",
+  reader: "signalbox-reader",
 } as const;
 
 /** Returns the addresses of the members for clients. */

@@ -108,8 +108,8 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
 }
 
 /**
- * Lists notes about a program that is named by a relative path or with its arguments, about processes that it leaves in the
- * background, and about an expectation without effect, if the definition has changed there.
+ * Lists notes about a program that is named by a relative path or with its arguments, about limits of a user, and about processes
+ * that it leaves in the background, if the definition has changed there.
  */
 export function listDefinitionNotes(
   { command = [], folder, runAs }: Definition,
@@ -127,6 +127,10 @@ export function listDefinitionNotes(
       !file.startsWith("/") &&
       (folder ?? runAs) === undefined &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+    runAs !== undefined &&
+      runAs !== before?.runAs &&
+      runAs !== "root" &&
+      `without a session of PAM, ${runAs} has the limits of the worker's service, not those of limits.conf`,
     !isDeepStrictEqual(command, before?.command) && describeEndedProcess(findBackgroundProcess(command)),
   ]);
 }

@@ -55,7 +55,7 @@ import {
   QUEUE_VIEW,
 } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
-import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
+import { buildScheduleDetail, isAboutSchedule } from "../../views/schedules.ts";
 import { findUnknownNameNote } from "../drain-target.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
@@ -83,7 +83,8 @@ export const execute = createReadCommand<ShowFlags>(async (context) => {
   printResult(context, { revision, kind, ...document }, formatText);
 });
 
-function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
+/** Reads the details of an object. @throws SignalboxError 1 if it does not exist; UsageError, StoreError */
+export function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
   if (kind === "lock" || kind === "resource") return showQueue(context, kind, validateName(kind, name));
   if (kind === "host") return showHost(context, name);
   if (kind === "schedule") return showSchedule(context, validateName(kind, name));
@@ -197,7 +198,10 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   if (note !== undefined) context.printMessage(`note: ${note}`);
   return {
     revision: snapshot.revision,
-    detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
+    detail: {
+      ...buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
+      ...(note !== undefined && { heading: `${kind} ${name}: unknown` }),
+    },
     document: {
       row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),
@@ -214,6 +218,7 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
  * nor kept: there may be 10,000 of them.
  */
 async function addPastUses(context: CommandContext, snapshot: Snapshot, name: string): Promise<Snapshot> {
+  if (context.followedSnapshot !== undefined) return snapshot; // it has them
   const { keys, signal } = context;
   const ranges = [keys.histories(), keys.outcomeHistories()];
   const builder = new SnapshotBuilder(keys, [], ranges);
@@ -338,13 +343,12 @@ async function showSchedule(context: CommandContext, id: string): Promise<Detail
     const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
     return throwUnknownName("schedule", id, all.schedules.keys());
   }
-  const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
   const outcomes = snapshot.outcomes.get(id) ?? NO_OUTCOMES;
   return {
     revision: snapshot.revision,
     detail,
     document: {
-      row: row && schedulesView.json.toJson(row),
+      row: findRowJson(snapshot, "schedules", id, buildViewContext(snapshot, wall)),
       history: outcomes.runs,
       dead: outcomes.dead,
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),

@@ -25,7 +25,7 @@ const showCommand = declareCommand({
   topic: "See",
   brief: "everything about one lock, resource, host, run, group or schedule",
   about: [
-    "A lock without holders is shown as free; a note says if nothing of its name is known: a lock exists only while it is used, and in the" +
+    "A lock without holders is shown as free, or as unknown if nothing has its name: a lock exists only while it is used, and in the" +
       " history. An unknown host, run, group or schedule is an error (exit 1). Actions of operators are shown for the last 30 days. A host, a" +
       " run or a group can be in any queue, so all queues are read for it; else only what has the name.",
     "A runner is `alive` if it renews its session on time; `quiet` if the renewal is late: frozen, cut off or gone; `gone`" +

@@ -69,7 +69,7 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   if (flags.help !== undefined) return { flags, ...rest };
   if (spec.takesCommand === true)
     checkCommand(spec, args[0], command, () => {
-      return `${fault ?? `unexpected argument ${quoteText(args[0] ?? "")}`}; ${suggestDashes(fromFirstArg, lateOptions, args)}`;
+      return `${fault ?? `unexpected argument ${quoteText(args[0] ?? "")}`}${suggestDashes(fromFirstArg, lateOptions, args)}`;
     });
   checkArguments(spec, args);
   return { flags: convertFlags(table, flags), ...rest };
@@ -180,9 +180,9 @@ function checkCommand(
 ): void {
   if (first !== undefined)
     throw new UsageError(
-      command.length > 0 && /^\d/.test(first)
-        ? `unexpected argument ${quoteText(first)}; an optional value is written with =, as in --wait=${first}`
-        : explain(),
+      command.length === 0
+        ? explain()
+        : `unexpected argument ${quoteText(first)} before --; ${/^\d/.test(first) ? `an optional value is written with =, as in --wait=${first}` : `as the name of a lock: --lock ${quoteShellWord(first)}`}`,
     );
   if (command.length === 0) throw new CommandLineError(spec, "COMMAND is missing: put it after --");
 }
@@ -198,10 +198,10 @@ function suggestDashes(
   options: readonly string[],
   others: readonly string[],
 ): string {
-  const line = `put -- before the command: -- ${quoteShellWords(words)}`;
+  const line = `-- ${quoteShellWords(words)}`;
   return options.length === 0
-    ? line
-    : `${line}; or, if ${options[0]} is for signalbox: ${quoteShellWords([...options, "--", ...others])}`;
+    ? `; put -- before the command: ${line}`
+    : `: if ${options[0]} is for signalbox, write ${quoteShellWords([...options, "--", ...others])}; if it is for the command, write ${line}`;
 }
 
 function checkArguments(spec: Command, args: readonly string[]): void {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import {
@@ -59,11 +60,15 @@ export const KILLED_EXIT: CommandExit = {
   why: GUARDIAN_LOST,
 };
 
+const INTERPRETER_HINT =
+  "if the file is there, the program in its first line, or the loader of a binary, is not; lines must end with LF, not CR LF";
+
 /** Builds the error for a failed exec: 127 when the file or its interpreter was not found, else 126, as in env(1). */
 function createExecError(file: string, errno: number): SignalboxError {
   const [name, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, "unknown error"];
   if (errno === constants.errno.ENOENT) {
-    const hint = findCommandHint(file);
+    // In an agent, a relative path may be another file.
+    const hint = file.includes("/") && existsSync(file) ? INTERPRETER_HINT : findCommandHint(file);
     const what = `"${file}" was not found: ${message} (${name})`;
     return new SignalboxError(EXIT.notFound, hint === undefined ? what : `${what}; ${hint}`);
   }

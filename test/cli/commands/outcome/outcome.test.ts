@@ -153,25 +153,6 @@ describe("the JSON of an outcome", () => {
     });
   });
 
-  it("of a prune has the same fields as others", () => {
-    const outcome = create(createPruneResult("dry-run"), {
-      messages: ["2 audit records: would be forgotten"],
-    });
-    expect(printJson(outcome)).toEqual({
-      version: 1,
-      revision: "7",
-      action: "prune",
-      target: "audit, hosts, vanished, expired",
-      outcome: "dry-run",
-      messages: ["2 audit records: would be forgotten"],
-      notes: [],
-      audit: 2,
-      hosts: ["web1.example.com"],
-      vanished: [],
-      expired: 0,
-    });
-  });
-
   it("is empty if the user gave up in the editor", () => {
     expect(print(createAbandonedOutcome(), { json: true })).toEqual({ code: 78, out: "", err: "" });
   });

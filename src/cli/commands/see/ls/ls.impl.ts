@@ -166,8 +166,8 @@ async function printTable<R>(
   if (verbosity < 0) return;
   if (rows.length === 0 && !hasOthers) io.writeError(`${view.empty}\n`);
   else if (rows.length === 0) {
-    const states = [...others].join(", "); // an alternative: a filter accepts them
-    const what = states === "" ? "" : ` The states of the other rows: ${states}.`;
+    const states = [...others].map((state) => `state:${state}`).join(", "); // as a filter accepts them
+    const what = states === "" ? "" : ` Other rows have ${states}.`;
     const where = view.elsewhere === undefined ? "" : ` ${view.elsewhere}.`;
     io.writeError(`No row matches the filter.${what}${where}\n`);
   }
@@ -209,7 +209,7 @@ async function collectRows<R>(
 const CHARACTERS_PER_WRITE = 65_536;
 
 /**
- * Writes one JSON document while the rows are read. Rows of queues come in the order of keys and are never all in
+ * Writes JSON while the rows are read. Rows of queues come in the order of keys and are never all in
  * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
  */
 async function printRowsJson<R>(
@@ -218,21 +218,30 @@ async function printRowsJson<R>(
   reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const head = formatJsonText({ version: 1, ...reading.source, view: view.id });
-  let batch = `${head.slice(0, -1)},"rows":[`;
-  let separator = "\n";
-  const wanted =
+  const rows =
     options.order === undefined && view.of === "queue"
       ? takeFirst(reading, view, options)
       : await collectRows(reading, view, options);
-  for await (const row of wanted) {
+  for await (const batch of formatRowsJson(view, reading.source, rows)) if (!io.writeOutput(batch)) return;
+}
+
+/** Formats rows as one JSON document, in texts to write one after the other. @param source  where they come from */
+export async function* formatRowsJson<R>(
+  view: AnyView<R>,
+  source: object,
+  rows: AsyncIterable<R> | readonly R[],
+): AsyncGenerator<string> {
+  const head = formatJsonText({ version: 1, ...source, view: view.id });
+  let batch = `${head.slice(0, -1)},"rows":[`;
+  let separator = "\n";
+  for await (const row of rows) {
     batch += separator + formatJsonText(view.json.toJson(row));
     separator = ",\n";
     if (batch.length < CHARACTERS_PER_WRITE) continue;
-    if (!io.writeOutput(batch)) return;
+    yield batch;
     batch = "";
   }
-  io.writeOutput(`${batch}\n]}\n`);
+  yield `${batch}\n]}\n`;
 }
 
 /** Yields rows as they are read, and stops reading at the limit. */

@@ -125,11 +125,4 @@ describe("kept rows of queues", () => {
     expect(listStates(NOW + 1)).toEqual([["held", "drained"]]);
     expect(listStates(NOW + 6_000)).toEqual([["held"]]);
   });
-
-  it("have a row for a drained lock without a holder", () => {
-    const { follower, compute, listStates } = keepRows("locks", [held, createDrainKey("lock", "x")]);
-    expect(compute()).toHaveLength(1);
-    follower.delete(held.key);
-    expect(listStates()).toEqual([["drained"]]);
-  });
 });

@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
+import { type Clock, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 
 /** Pages of the heap below this many bytes are not worth a collection. */
 const LEAST_RELEASED_BYTES = 64 * 2 ** 20;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { keys } from "../../../../../fixtures/protocol/samples.ts";
-import { createKeyValue } from "../../../../../fixtures/state/sample-snapshots.ts";
-import { sumWrittenBytes } from "../../../../../src/cli/commands/see/exporter.impl.ts";
+import { keys } from "../../../fixtures/protocol/samples.ts";
+import { createKeyValue } from "../../../fixtures/state/sample-snapshots.ts";
+import { sumWrittenBytes } from "../../../src/cli/views/metrics.ts";
 
 test("bytes are summed by the first part of the key; deletions and keys of others take no label of their own", () => {
   const put = (key: string, value: string) => ({ type: "put" as const, kv: createKeyValue(key, value) });

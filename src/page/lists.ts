@@ -1,0 +1,398 @@
+import { hash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { ON_DEMAND } from "../cli/commands/see/grid.ts";
+import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
+import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
+import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
+import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
+import { RowCache } from "../cli/commands/see/ls/row-cache.ts";
+import type { Call } from "../cli/frame/command.ts";
+import { parseCall } from "../cli/frame/command-line/parse-call.ts";
+import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
+import { isFilterMatch, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
+import { VIEWS } from "../cli/views/index.ts";
+import { createMacrosView } from "../cli/views/macros.ts";
+import { parseSortOrder, SortedRows } from "../cli/views/sort.ts";
+import type { AnyView, TableColumn } from "../cli/views/view.ts";
+import type { WallTime } from "../core/base/clock.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { clean, pluralize } from "../core/base/text.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
+import type { Share, Subject, Tone } from "../site/state/subject.ts";
+import type { ViewContext } from "../site/state/view-context.ts";
+import { type Html, html, type Page, type PageItem } from "./html.ts";
+import { findSubjectPath, LIST_SWITCHES, LIST_VALUES, type ListId } from "./routes.ts";
+import type { SiteState } from "./site-follower.ts";
+
+/** What a list is asked for. */
+export interface ListQuery {
+  id: ListId;
+  query: URLSearchParams;
+}
+
+type View = AnyView<object>;
+
+/** What is kept of a list from one state to the next. */
+interface KnownList {
+  view: View;
+  sorted: SortedRows<object>;
+  /** Whether rows match the part of the filter that time does not change. */
+  matches: WeakMap<object, boolean>;
+  /** All rows of the view, and those that were found, in order. */
+  last?: { all: readonly object[]; rows: readonly object[] };
+}
+
+/** The rows of a list, in order. */
+interface ListRows {
+  view: View;
+  options: ListOptions;
+  viewContext: ViewContext;
+  rows: readonly object[];
+}
+
+const ROWS_PER_PAGE = 100;
+const MAX_KNOWN_LISTS = 64;
+/** Filters of strangers: the time for a row grows with them. */
+const MAX_FILTER_TERMS = 8;
+const MAX_FILTER_CHARACTERS = 400;
+/** Rows that are filtered before others are served. */
+const ROWS_AT_ONCE = 2_000;
+
+/** Makes the lists of the page, as `signalbox ls` does. Rows of queues that have not changed are not built again. */
+export class SiteLists {
+  readonly #keys: Keys;
+  readonly #basePath: string;
+  readonly #caches = new Map<string, RowCache<object>>();
+  readonly #known = new Map<string, KnownList>();
+  #byKey: { view: View; all: boolean; snapshot: Snapshot; rows: readonly object[] } | undefined;
+
+  constructor(keys: Keys, basePath: string) {
+    this.#keys = keys;
+    this.#basePath = basePath;
+  }
+
+  /** Builds the page of a list. @throws UsageError for a wrong query */
+  async buildPage(asked: ListQuery, state: SiteState, wall: WallTime): Promise<Page> {
+    const { id, query } = asked;
+    const view = id === "macros" ? (createMacrosView(state.snapshot) as View) : VIEWS[id];
+    const options = parseQuery(view, query, wall);
+    const { rows: all, viewContext } = this.#findCache(VIEWS[id], options.all).computeRows(
+      getSnapshot(view, state),
+      wall,
+    );
+    const rows = await this.#sortRows(asked, { view, options, viewContext, rows: all });
+    return buildListPage(
+      { view, options, viewContext, rows: rows.slice(0, options.limit) },
+      asked,
+      this.#basePath,
+    );
+  }
+
+  /** Filters and sorts rows. Nothing is done again while they and the time that matters are the same. */
+  async #sortRows(
+    asked: ListQuery,
+    { view, options, viewContext, rows: all }: ListRows,
+  ): Promise<readonly object[]> {
+    const { wall } = viewContext;
+    const known = this.#findKnown(view, options, asked);
+    const { timed } = splitTimedFilter(options.filter);
+    const isTimed = timed.terms.length > 0 || asked.query.has("since");
+    if (!isTimed && known.last?.all === all) return known.last.rows;
+    const matches = asked.query.has("since") ? new WeakMap<object, boolean>() : known.matches;
+    const inOrder = known.sorted.sort(await filterRows(view, all, options.filter, matches, wall));
+    const isDefault = asked.id === "history" && options.order === undefined;
+    const rows = isDefault ? putFailuresFirst(view, inOrder) : inOrder;
+    known.last = { all, rows };
+    return rows;
+  }
+
+  /** Formats what `signalbox ls --json` prints. @throws UsageError for a wrong query */
+  async formatJson(
+    { id, query }: ListQuery,
+    state: SiteState,
+    wall: WallTime,
+  ): Promise<AsyncIterable<string>> {
+    const view = VIEWS[id];
+    const { filter, all, order, limit } = parseQuery(view, query, wall);
+    const { revision } = state.snapshot;
+    const rows =
+      view.of === "queue"
+        ? this.#buildRowsByKey(view, all, state, wall)
+        : this.#findCache(view, all).computeRows(getSnapshot(view, state), wall).rows;
+    const found = await filterRows(view, rows, filter, new WeakMap(), wall);
+    const isByKey = order === undefined && view.of === "queue";
+    const inOrder = isByKey ? found : new SortedRows(view, order ?? parseSortOrder(view.sort)).sort(found);
+    return formatRowsJson(view, { revision, prefix: this.#keys.prefix }, inOrder.slice(0, limit));
+  }
+
+  /** Builds rows in the order of keys, as a listing reads them; once for a state. */
+  #buildRowsByKey(view: View, all: boolean, { snapshot }: SiteState, wall: WallTime): readonly object[] {
+    const last = this.#byKey;
+    if (last?.view === view && last.all === all && last.snapshot === snapshot) return last.rows;
+    const { rows } = new RowCache(view, createCacheOptions(all)).computeRows(this.#sortByKey(snapshot), wall);
+    this.#byKey = { view, all, snapshot, rows };
+    return rows;
+  }
+
+  #findCache(view: View, all: boolean): RowCache<object> {
+    const key = `${view.id} ${all}`;
+    const cache = this.#caches.get(key) ?? new RowCache(view, createCacheOptions(all));
+    this.#caches.set(key, cache);
+    return cache;
+  }
+
+  #findKnown(view: View, options: ListOptions, { id, query }: ListQuery): KnownList {
+    const asked = [...query].filter(([name]) => LIST_VALUES.includes(name) || LIST_SWITCHES.includes(name));
+    const key = `${id}?${new URLSearchParams(asked)}`;
+    const last = this.#known.get(key);
+    const order = options.order ?? parseSortOrder(view.sort);
+    const known: KnownList =
+      last?.view === view ? last : { view, sorted: new SortedRows(view, order), matches: new WeakMap() };
+    this.#known.delete(key);
+    this.#known.set(key, known); // the last one in the map is the one used last
+    const [first] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN_LISTS && first !== undefined) this.#known.delete(first);
+    return known;
+  }
+
+  /** Puts what a listing reads in the order of keys. */
+  #sortByKey(snapshot: Snapshot): Snapshot {
+    const sortBy = <K, V>(map: ReadonlyMap<K, V>, getKey: (entry: readonly [K, V]) => string) => {
+      const keyed = [...map].map((entry) => [getKey(entry), entry] as const);
+      return new Map(keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry));
+    };
+    return {
+      ...snapshot,
+      queues: sortBy(snapshot.queues, ([, { kind, name }]) => this.#keys.getQueueRange(kind, name).key),
+      histories: sortBy(snapshot.histories, ([name]) => this.#keys.history(name)),
+    };
+  }
+}
+
+/** What is wrong with etcd is a problem, too. */
+function getSnapshot(view: View, { snapshot, health }: SiteState): Snapshot {
+  return view.id === "problems" ? addEtcdFaults(snapshot, health) : snapshot;
+}
+
+function createCacheOptions(all: boolean): ListOptions {
+  return { filter: NO_FILTER, order: undefined, columns: undefined, limit: Number.POSITIVE_INFINITY, all };
+}
+
+/** Parses a query as the flags of `signalbox ls`. @throws UsageError */
+function parseQuery(view: View, query: URLSearchParams, wall: WallTime): ListOptions {
+  const words = LIST_VALUES.flatMap((name) =>
+    query.getAll(name).flatMap((value) => (value === "" ? [] : [`--${name}=${value}`])),
+  );
+  const switches = LIST_SWITCHES.flatMap((name) => (query.has(name) ? [`--${name}`] : []));
+  const call = parseCall(ls, [view.id, ...switches, ...words]) as Call<LsFlags>;
+  const options = parseListOptions(call, view, wall);
+  const { terms } = options.filter;
+  if (terms.length > MAX_FILTER_TERMS || words.join("").length > MAX_FILTER_CHARACTERS)
+    throw new UsageError(`a filter on the page has at most ${MAX_FILTER_TERMS} words`);
+  if (terms.some(({ test }) => "pattern" in test))
+    throw new UsageError("the page takes no regular expressions: one of a stranger can take forever");
+  return options;
+}
+
+async function filterRows(
+  view: View,
+  rows: readonly object[],
+  filter: RowFilter,
+  matches: WeakMap<object, boolean>,
+  wall: WallTime,
+): Promise<readonly object[]> {
+  if (filter.terms.length === 0) return rows;
+  const { steady, timed } = splitTimedFilter(filter);
+  const found: object[] = [];
+  for (const [at, row] of rows.entries()) {
+    const isMatch = matches.get(row) ?? isFilterMatch(view, steady, row, { wall: 0 });
+    matches.set(row, isMatch);
+    if (isMatch && isFilterMatch(view, timed, row, { wall })) found.push(row);
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+  }
+  return found;
+}
+
+function putFailuresFirst(view: View, rows: readonly object[]): readonly object[] {
+  const { true: failed = [], false: others = [] } = Object.groupBy(rows, (row) =>
+    String(view.getFacets(row).states.includes("failed")),
+  );
+  return [...failed, ...others];
+}
+
+/** Words for a view in its heading. */
+const HEADINGS: Partial<Record<string, string>> = { queues: "Waits" };
+
+function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: string): Page {
+  const { view, options, viewContext, rows } = list;
+  const { wall } = viewContext;
+  const name = HEADINGS[id] ?? view.id.charAt(0).toUpperCase() + view.id.slice(1);
+  const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_PAGE));
+  const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get("page")) || 1)));
+  const shown = rows.slice((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE);
+  const columns = selectShownColumns(view, shown, wall);
+  const isFiltered = options.filter.terms.length > 0;
+  const empty = isFiltered ? "No row matches the filter." : view.empty;
+  const remarks = view.listRemarks?.(viewContext) ?? [];
+  const count = pluralize(rows.length, "row");
+  return {
+    title: name,
+    section: id,
+    blocks: [
+      {
+        id: "about",
+        before: html`<h1>${name}</h1>${renderFilterForm(view, query)}<div id="about">`,
+        items: [
+          {
+            id: "about-count",
+            html: html`<p id="about-count">${rows.length === 0 ? empty : pages === 1 ? count : `${count}, page ${page} of ${pages}`}
+${pages > 1 && renderPageLinks(page, pages, query)}</p>`,
+          },
+          ...remarks.map((remark, at) => ({
+            id: `about-${at}`,
+            html: html`<p id="about-${at}" class="problem">${UNICODE_DRAWING.marks.problem}${remark}</p>`,
+          })),
+        ],
+        after: html`</div>`,
+      },
+      {
+        id: "rows",
+        before: html`<div class="scroll" role="region" aria-label="${name}" tabindex="0"><table>
+<thead><tr>${columns.map((column) => renderColumnHead(column, view, options, query))}</tr></thead>
+<tbody id="rows">`,
+        items: shown.map((row) => buildRow(row, list, columns, basePath)),
+        after: html`</tbody></table></div>`,
+      },
+    ],
+  };
+}
+
+/** Leaves out columns that are empty, or only shown on demand. */
+function selectShownColumns(view: View, rows: readonly object[], wall: WallTime): TableColumn<object>[] {
+  return view.columns.filter(
+    (column) =>
+      column.priority < ON_DEMAND &&
+      (rows.length === 0 || rows.some((row) => column.formatCell(row, wall).trim() !== "")),
+  );
+}
+
+function renderFilterForm({ of, columns }: View, query: URLSearchParams): Html {
+  const hasFree = of === "queue" && columns.some(({ id }) => id === "holder");
+  const kept = ["sort", "reverse", "host", "state", "since"].filter((name) => query.has(name));
+  return html`<form method="get" role="search"><label>Filter <input type="search" name="filter" value="${query.get("filter") ?? ""}" maxlength="${MAX_FILTER_CHARACTERS}"></label>
+${hasFree && html`<label><input type="checkbox" name="all" value="1"${query.has("all") && html` checked`}> also free</label>`}
+${kept.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ""}">`)}<button>Show</button></form>`;
+}
+
+function renderPageLinks(page: number, pages: number, query: URLSearchParams): Html {
+  const link = (to: number, rel: string) =>
+    to >= 1 &&
+    to <= pages &&
+    html` <a href="?${changeQuery(query, { page: String(to) })}" rel="${rel}">${rel} page</a>`;
+  return html`${link(page - 1, "prev")}${link(page + 1, "next")}`;
+}
+
+function changeQuery(query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string {
+  const changed = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes))
+    if (value === undefined) changed.delete(name);
+    else changed.set(name, value);
+  return changed.toString();
+}
+
+function renderColumnHead(
+  column: TableColumn<object>,
+  view: View,
+  { order = parseSortOrder(view.sort) }: ListOptions,
+  query: URLSearchParams,
+): Html {
+  const { id, title } = column;
+  const isSorted = order.column === id;
+  const sort = isSorted && !order.descending ? `-${id}` : id;
+  const changes = { sort, reverse: undefined, page: undefined };
+  const direction = order.descending ? "descending" : "ascending";
+  return html`<th scope="col" class="${getCellClass(column)}"${isSorted && html` aria-sort="${direction}"`}><a href="?${changeQuery(query, changes)}">${title}</a></th>`;
+}
+
+export function getCellClass({
+  priority,
+  align,
+  below,
+}: Pick<TableColumn<never>, "priority" | "align" | "below">): string {
+  return [`p${priority}`, align && "right", below && "wide"].filter(Boolean).join(" ");
+}
+
+function buildRow(
+  row: object,
+  { view, viewContext: { wall } }: ListRows,
+  columns: readonly TableColumn<object>[],
+  basePath: string,
+): PageItem {
+  const id = `r${hash("sha1", view.getKey(row), "base64url").slice(0, 12)}`;
+  const subject = view.getSubject(row);
+  const cells = columns.map((column) => {
+    const tone = column.getTone?.(row, wall) ?? "plain";
+    const share = column.getShare?.(row);
+    const text = column.formatBriefCell?.(row) ?? column.formatCell(row, wall);
+    const path = findSubjectPath(column.getCellSubject?.(row), basePath);
+    return { text, tone, share, column, path };
+  });
+  return { id, html: renderTableRow(id, cells, subject, basePath) };
+}
+
+/** A cell as it is shown. */
+export interface ShownCell {
+  text: string;
+  tone: Tone;
+  share?: Share | undefined;
+  /** Where it leads, if not to what the row is about. */
+  path?: string | undefined;
+  column: Pick<TableColumn<never>, "priority" | "align" | "below" | "isMarked">;
+}
+
+/** Longest text of a cell, in characters. */
+const MAX_CELL_CHARACTERS = 300;
+/** A shorter text stays on one line; a longer one can be broken anywhere. */
+const MAX_UNBROKEN_CHARACTERS = 24;
+const MIN_LONG_CHARACTERS = 40;
+
+/** Renders a row. The cell with the name of what it is about, or else the first one, leads there. */
+export function renderTableRow(
+  id: string | undefined,
+  cells: readonly ShownCell[],
+  subject: Subject | undefined,
+  basePath: string,
+): Html {
+  const path = findSubjectPath(subject, basePath);
+  const name = subject?.kind === "record" ? subject.about?.name : subject?.name;
+  const linked = Math.max(
+    0,
+    cells.findIndex(({ text }) => text !== "" && text === name),
+  );
+  return html`<tr${id !== undefined && html` id="${id}"`}>${cells.map((cell, at) => renderCell(cell, at === 0, at === linked ? path : cell.path))}</tr>
+`;
+}
+
+function renderCell(
+  { text, tone, share, column }: ShownCell,
+  isHead: boolean,
+  path: string | undefined,
+): Html {
+  const shown = clean(text, MAX_CELL_CHARACTERS);
+  const mark = column.isMarked && html`<span aria-hidden="true">${UNICODE_DRAWING.marks[tone]}</span>`;
+  const content = html`${mark}${shown}${text !== "" && share && renderBar(share)}`;
+  const inner = path === undefined ? content : html`<a href="${path}">${content}</a>`;
+  const length =
+    shown.length <= MAX_UNBROKEN_CHARACTERS ? "short" : shown.length > MIN_LONG_CHARACTERS ? "long" : "";
+  const classes = `${getCellClass(column)} ${tone} ${length}`.trim();
+  return isHead
+    ? html`<th scope="row" class="${classes}">${inner}</th>`
+    : html`<td class="${classes}">${inner}</td>`;
+}
+
+/** Draws units in use. The text beside it says the same. */
+export function renderBar({ used, total = 0 }: Share): Html {
+  const width = total > 0 ? Math.min(100, (100 * used) / total) : 0;
+  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="8"/><rect class="fill" width="${width.toFixed(1)}" height="8"/></svg>`;
+}

@@ -1,0 +1,265 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
+import { type Millis, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
+import { formatInstant } from "../core/base/duration.ts";
+import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { thisMachine } from "../core/config/machine.ts";
+import { createNotifier } from "../core/process/notifier.ts";
+import {
+  formatListenAddress,
+  parseListenAddress,
+} from "../worker/metrics/listen-address.ts";
+import { serveRequests } from "../worker/metrics/metrics-server.ts";
+import { createAccess } from "./access.ts";
+import { FILES } from "./files.ts";
+import { createPlainBlock, html, type Page, renderDocument } from "./html.ts";
+import { SiteLists } from "./lists.ts";
+import { type LivePage, LivePages } from "./live.ts";
+import { SiteMetrics } from "./metrics.ts";
+import { answerBadge, answerCheck, buildObjectPage, formatObjectJson, readObject } from "./objects.ts";
+import { buildOverviewPage, formatOverviewJson } from "./overview.ts";
+import { Body, createTextReply, type Reply, sendReply, TYPES } from "./reply.ts";
+import { parseTarget, type Route, type Target } from "./routes.ts";
+import { DEFAULT_ADDRESS, type ServeFlags } from "./serve.ts";
+import { createLivenessStore, SiteFollower, type SiteState } from "./site-follower.ts";
+
+/** Connections: each viewer has one or two, and a proxy has those of all its viewers. */
+const CLIENTS = { total: 1_000, perAddress: 600 };
+
+export const execute = createStoreCommand<ServeFlags>(
+  async (context) => {
+    const { flags, io, log } = context;
+    const address = parseListenAddress(flags.listen ?? DEFAULT_ADDRESS);
+    const access = createAccess(flags, {
+      address,
+      names: [context.facts.fqdn, context.facts.host, thisMachine.hostname()],
+      credentials: io.env.CREDENTIALS_DIRECTORY,
+    });
+    const basePath = parseBasePath(flags["base-path"]);
+    const follower = new SiteFollower(context, flags["show-output"] === true);
+    const metrics = new SiteMetrics(context, await import("prom-client"));
+    const site = new SitePages(context, follower, metrics, basePath);
+    const server = await serveRequests(address, CLIENTS, log, async (request, response) => {
+      const denial = access(request);
+      if (denial === undefined) return await site.answer(request, response);
+      const headers =
+        denial.status === 401 ? { "www-authenticate": 'Basic realm="signalbox", charset="UTF-8"' } : {};
+      await sendReply(request, response, { ...createTextReply(denial.status, denial.message), headers });
+    });
+    const notifier = createNotifier(io.env, { log, isAlive: () => true });
+    context.printMessage(`serving the page and metrics on ${formatListenAddress(server.address)}${basePath}`);
+    notifier.sendReady();
+    try {
+      return await follower.follow((event) => metrics.countEvent(event));
+    } finally {
+      notifier.sendStopping();
+      follower.end();
+      await server.close();
+      await notifier.close();
+    }
+  },
+  { prefersGrpc: true },
+);
+
+/** @throws UsageError */
+function parseBasePath(text = ""): string {
+  const path = text.replace(/\/$/, "");
+  if (/^(\/[\w.~-]+)*$/.test(path)) return path;
+  throw new UsageError(`--base-path must be a path such as /jobs; got ${quoteText(text)}`);
+}
+
+/** A page that was built, and for what. */
+interface KnownPage {
+  snapshot: SiteState["snapshot"];
+  awaySince: WallTime | undefined;
+  second: number;
+  at: MonotonicTime;
+  /** How long it took to build it, ms. */
+  took: Millis;
+  live: Promise<LivePage>;
+  body?: Promise<Body>;
+}
+
+const MAX_KNOWN_PAGES = 64;
+/** A page is used again for this many times as long as it took, so that those of large sites do not take all the time. */
+const REUSE_FACTOR = 3;
+const MAX_REUSE_MS = 750;
+
+type PageRoute = Extract<Route, { kind: "overview" | "list" | "object" }>;
+
+/** Answers requests from what is known of the site. Each page is built at most once for a state and a second. */
+class SitePages {
+  readonly #context: CommandContext;
+  readonly #follower: SiteFollower;
+  readonly #metrics: SiteMetrics;
+  readonly #basePath: string;
+  readonly #lists: SiteLists;
+  readonly #live: LivePages;
+  readonly #known = new Map<string, KnownPage>();
+
+  constructor(context: CommandContext, follower: SiteFollower, metrics: SiteMetrics, basePath: string) {
+    this.#follower = follower;
+    this.#metrics = metrics;
+    this.#basePath = basePath;
+    const isAway = () => follower.getState().awaySince !== undefined;
+    const store = createLivenessStore(context.store, context, isAway);
+    this.#context = { ...context, store, printMessage: () => {} };
+    this.#lists = new SiteLists(context.keys, basePath);
+    this.#live = new LivePages(context.clock, context.signal);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = "", headers } = request;
+    if (method !== "GET" && method !== "HEAD") {
+      const refusal = {
+        ...createTextReply(405, "only GET and HEAD"),
+        headers: { allow: "GET, HEAD", connection: "close" },
+      };
+      return await sendReply(request, response, refusal);
+    }
+    const target = parseTarget(url, this.#basePath);
+    const isLive = headers.accept === "text/event-stream" && method === "GET";
+    try {
+      if (isLive && target !== undefined && isPageRoute(target.route)) {
+        const { route, query } = target;
+        const key = buildPageKey(route, query);
+        const isAdded = await this.#live.add(key, () => this.#getPage(key, route, query).live, response);
+        if (isAdded) return;
+      }
+      const reply = isLive
+        ? createTextReply(503, "there are too many viewers")
+        : await this.#findReply(target, headers.accept);
+      await sendReply(request, response, reply);
+    } catch (error) {
+      if (!(error instanceof SignalboxError) || response.headersSent) throw error;
+      const status = error instanceof UsageError ? 400 : error.exitCode === EXIT.undone ? 404 : 503;
+      await sendReply(request, response, this.#createErrorReply(status, error.message, target));
+    }
+  }
+
+  async #findReply(target: Target | undefined, accept = ""): Promise<Reply> {
+    if (target === undefined) return this.#createErrorReply(404, "there is no such page", target);
+    const { route, query } = target;
+    const isJson = target.isJson || (accept.includes("application/json") && !accept.includes("text/html"));
+    const state = this.#follower.getState();
+    const isAway = state.awaySince !== undefined;
+    if (route.kind === "file") return findFile(route.name);
+    if (route.kind === "metrics") {
+      const text = await this.#metrics.renderMetrics(isAway ? undefined : state.snapshot);
+      return { status: 200, type: TYPES.metrics, body: new Body(text) };
+    }
+    if (route.kind === "healthz")
+      return isAway ? createTextReply(503, "etcd is unreachable") : createTextReply(200, "ok");
+    if (route.kind === "check")
+      return await answerCheck(this.#follow(state), route, query, { isJson, isAway });
+    if (route.kind === "badge") return await answerBadge(this.#follow(state), route, query, isAway);
+    requireRead(state);
+    if (isJson) return await this.#createJsonReply(route, query, state);
+    const known = this.#getPage(buildPageKey(route, query), route, query);
+    known.body ??= known.live.then(({ page, alarm }) => new Body(this.#renderDocument(page, alarm)));
+    return { status: 200, type: TYPES.html, body: await known.body };
+  }
+
+  async #createJsonReply(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply> {
+    const wall = this.#context.clock.getWallTime();
+    const { awaySince } = state;
+    const type = TYPES.json;
+    // Programs see that it may be old.
+    const headers =
+      awaySince === undefined ? {} : { "x-etcd-unreachable-since": new Date(awaySince).toISOString() };
+    const status = 200;
+    if (route.kind === "list") {
+      const body = await this.#lists.formatJson({ id: route.id, query }, state, wall);
+      return { status, type, body, headers };
+    }
+    const text =
+      route.kind === "overview"
+        ? formatOverviewJson(state, wall, this.#context.keys.prefix)
+        : formatObjectJson(route, await readObject(this.#follow(state), route));
+    return { status, type, body: new Body(text), headers };
+  }
+
+  /** Returns the page for the current state and second; of one that takes long, the last one for a short while. */
+  #getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
+    const state = this.#follower.getState();
+    const { snapshot, awaySince } = state;
+    const { clock } = this.#context;
+    const [at, wall] = [clock.now(), clock.getWallTime()];
+    const second = Math.floor(wall / 1_000);
+    const last = this.#known.get(key);
+    const isSame = last?.snapshot === snapshot && last.second === second;
+    const isRecent =
+      last !== undefined && subtractTime(at, last.at) < Math.min(MAX_REUSE_MS, REUSE_FACTOR * last.took);
+    if (last?.awaySince === awaySince && (isSame || isRecent)) return last;
+    const live = this.#buildPage(route, query, state, wall).then((page) => {
+      known.took = subtractTime(clock.now(), at);
+      return { page, alarm: formatAlarm(awaySince) };
+    });
+    const known: KnownPage = { snapshot, awaySince, second, at, took: 0, live };
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    const [first] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN_PAGES && first !== undefined) this.#known.delete(first);
+    return known;
+  }
+
+  async #buildPage(
+    route: PageRoute,
+    query: URLSearchParams,
+    state: SiteState,
+    wall: WallTime,
+  ): Promise<Page> {
+    requireRead(state);
+    if (route.kind === "overview") return buildOverviewPage(state, wall, this.#basePath);
+    if (route.kind === "list") return await this.#lists.buildPage({ id: route.id, query }, state, wall);
+    return buildObjectPage(route, await readObject(this.#follow(state), route), this.#basePath);
+  }
+
+  /** Lets reads take what is followed. */
+  #follow({ snapshot }: SiteState): CommandContext {
+    return { ...this.#context, followedSnapshot: snapshot };
+  }
+
+  #renderDocument(page: Page, alarm: string | undefined): string {
+    const { keys, config } = this.#context;
+    const site = config.values.context ?? keys.prefix;
+    return renderDocument(page, { basePath: this.#basePath, site, version: VERSION, alarm });
+  }
+
+  #createErrorReply(status: number, message: string, target: Target | undefined): Reply {
+    if (target === undefined || target.isJson) return createTextReply(status, message);
+    const page: Page = {
+      title: "Not shown",
+      section: "none",
+      blocks: [createPlainBlock("error", html`<h1>Not shown</h1><p>${message}</p>`)],
+    };
+    return { status, type: TYPES.html, body: new Body(this.#renderDocument(page, undefined)) };
+  }
+}
+
+function buildPageKey(route: PageRoute, query: URLSearchParams): string {
+  return JSON.stringify([route, String(query)]);
+}
+
+function isPageRoute(route: Route): route is PageRoute {
+  return route.kind === "overview" || route.kind === "list" || route.kind === "object";
+}
+
+/** @throws SignalboxError 69 before everything was read once */
+function requireRead({ isRead }: SiteState): void {
+  if (!isRead) throw new SignalboxError(EXIT.unreachable, "etcd has not been read yet; try again");
+}
+
+function findFile(name: string): Reply {
+  const file = FILES.get(name);
+  if (file === undefined) return createTextReply(404, "there is no such file");
+  return { status: 200, ...file, headers: { "cache-control": "max-age=3600" } };
+}
+
+function formatAlarm(awaySince: WallTime | undefined): string | undefined {
+  return awaySince === undefined
+    ? undefined
+    : `etcd is unreachable since ${formatInstant(awaySince)}. This page shows what was last known.`;
+}

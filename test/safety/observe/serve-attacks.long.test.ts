@@ -1,0 +1,118 @@
+/** Clients that want to take the page away from others: the limits of `signalbox serve`. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "vitest";
+import { putTickets } from "../../../fixtures/cluster/sample-queues.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { askPage, startPage } from "../../../fixtures/page.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const { test } = TestCluster.startForFile();
+
+/** Connects from an address of its own. A connection that the server ends is no error. */
+async function open(url: string, from: string, text = ""): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress: from });
+  socket.on("error", () => {});
+  await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  if (text !== "") socket.write(text);
+  return socket;
+}
+
+/** Opens many connections, all at once. */
+function openMany(url: string, from: string, count: number, text = ""): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: count }, () => open(url, from, text)));
+}
+
+const countOpen = (sockets: readonly Socket[]) =>
+  sockets.filter((socket) => !socket.closed && !socket.destroyed).length;
+
+test.for([
+  ["say nothing", ""],
+  ["begin a request and never end it", "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
+  [
+    "send a body that never ends",
+    "POST /locks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n",
+  ],
+])("a thousand connections that %s do not keep others out, and end", async ([, text], { namespace }) => {
+  const url = await startPage(namespace);
+  const sockets = await openMany(url, "127.0.0.2", 1_000, text);
+  for (const socket of sockets) socket.resume();
+  await waitUntil("some were refused", () => countOpen(sockets) <= 600);
+  const { status } = await askPage(url, "/locks", { localAddress: "127.0.0.3" });
+  expect(status).toBe(200);
+  await waitUntil("all have ended", () => countOpen(sockets) === 0);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("viewers that read nothing are disconnected, and cost no memory; others see changes", async ({
+  namespace,
+}) => {
+  await putTickets(namespace, 100, 5, "x".repeat(300));
+  const url = await startPage(namespace);
+  const ask = "GET /locks HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+  const sockets = await openMany(url, "127.0.0.2", 200, ask); // nobody reads from them
+  for (const socket of sockets) socket.pause();
+  let rounds = 0;
+  await waitUntil("they were disconnected", async () => {
+    rounds += 1;
+    await putTickets(namespace, 100, 1, `${rounds} `.repeat(150)); // each change is sent to each viewer
+    const { text } = await askPage(url, "/metrics", { localAddress: "127.0.0.3" });
+    const resident = Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]);
+    expect(resident).toBeLessThan(700_000_000); // 200 times the largest backlog, and the process itself
+    const { text: page } = await askPage(url, "/healthz", { localAddress: "127.0.0.3" });
+    expect(page).toBe("ok\n");
+    for (const socket of sockets) if (!socket.closed) socket.write(""); // notices that it was closed
+    return countUnended(sockets) < 200;
+  });
+  for (const socket of sockets) socket.destroy();
+});
+
+/** A paused socket does not learn of its end: what it has not read comes first. */
+function countUnended(sockets: readonly Socket[]): number {
+  return sockets.filter((socket) => !socket.closed && socket.writable).length;
+}
+
+test("there are at most three hundred viewers; who is one too many is told so, and places become free", async ({
+  namespace,
+}) => {
+  const url = await startPage(namespace);
+  const ask = "GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+  const sockets = await openMany(url, "127.0.0.2", 300, ask);
+  for (const socket of sockets) socket.resume();
+  const accept = "text/event-stream";
+  const { status } = await waitUntil("it is full", async () => {
+    const answer = await askFirst(url, accept);
+    return answer.status === 503 && answer;
+  });
+  expect(status).toBe(503);
+  expect((await askPage(url, "/")).status).toBe(200); // a page without changes is always there
+  for (const socket of sockets) socket.destroy();
+  await waitUntil("there is room", async () => (await askFirst(url, accept)).status === 200);
+});
+
+/** Asks for changes, and waits for the first ones only. */
+async function askFirst(url: string, accept: string): Promise<{ status: number }> {
+  const stop = new AbortController();
+  const { status } = await fetch(url, { headers: { accept }, signal: stop.signal });
+  stop.abort();
+  return { status };
+}
+
+test("readers that take a list slowly do not fill the memory, and others are served meanwhile", async ({
+  namespace,
+}) => {
+  await putTickets(namespace, 200, 40, "x".repeat(200));
+  const url = await startPage(namespace);
+  const ask = "GET /queues.json HTTP/1.1\r\nHost: localhost\r\n\r\n"; // some megabytes
+  const sockets = await openMany(url, "127.0.0.2", 100, ask);
+  for (const socket of sockets) socket.pause();
+  const { status, text } = await askPage(url, "/metrics", { localAddress: "127.0.0.3" });
+  expect(status).toBe(200);
+  expect(Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1])).toBeLessThan(600_000_000);
+  // They are disconnected when they have read nothing for ten seconds.
+  await waitUntil("all have ended", () => {
+    for (const socket of sockets) if (socket.writable) socket.write("\r\n");
+    return countUnended(sockets) === 0;
+  });
+});
