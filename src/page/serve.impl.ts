@@ -7,10 +7,7 @@ import { quoteText } from "../core/base/text.ts";
 import { VERSION } from "../core/base/version.ts";
 import { thisMachine } from "../core/config/machine.ts";
 import { createNotifier } from "../core/process/notifier.ts";
-import {
-  formatListenAddress,
-  parseListenAddress,
-} from "../worker/metrics/listen-address.ts";
+import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { serveRequests } from "../worker/metrics/metrics-server.ts";
 import { createAccess } from "./access.ts";
 import { FILES } from "./files.ts";

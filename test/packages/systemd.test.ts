@@ -61,9 +61,7 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
 
   test("the worker and the page become ready in their sandboxes", () => {
     root.require("systemctl enable --now signalbox-worker signalbox-serve");
-    expect(root.run("systemctl is-active signalbox-worker signalbox-serve").stdout).toBe(
-      "active\nactive\n",
-    );
+    expect(root.run("systemctl is-active signalbox-worker signalbox-serve").stdout).toBe("active\nactive\n");
   });
 
   test.each([
