@@ -106,6 +106,8 @@ export const SHOTS: readonly Shot[] = [
     keys: ["/", '"host:batch"', "enter"],
     shows: /filter host:batch: \d+ of/,
   },
+  { name: "macros", size: MIDDLE, args: buildViewArgs("macros"), shows: "FQDN_mem", isPicture: true },
+  { name: "macros", size: SMALL, args: buildViewArgs("macros"), shows: "FQDN_mem" },
   {
     name: "timeline",
     size: MIDDLE,

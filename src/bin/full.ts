@@ -27,6 +27,7 @@ import { runCommandLine } from "./main.ts";
 const SYNONYMS: Readonly<Record<string, string>> = {
   lock: "run --lock NAME -- COMMAND",
   acquire: "run --lock NAME -- COMMAND",
+  flock: "run --lock NAME -- COMMAND",
   exec: "run -- COMMAND",
   unlock: "reset lock NAME",
   kill: "reset",

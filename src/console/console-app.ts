@@ -18,7 +18,7 @@ import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
 import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
-import { TableView } from "./data/table-view.ts";
+import { TablePane } from "./data/table-pane.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
 import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
@@ -119,7 +119,7 @@ export class ConsoleApp {
   readonly #detailCache: DetailCache;
   readonly #historyReader: HistoryReader;
   /** The left table, or the only one, and the right one. */
-  readonly views: readonly [TableView, TableView];
+  readonly tablePanes: readonly [TablePane, TablePane];
   /** Undefined if the terminal is not known to show links, or if links are disabled. */
   readonly links: FileLinks | undefined;
   /** Separate counters for the live state and each past one. */
@@ -163,7 +163,7 @@ export class ConsoleApp {
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange, ports.getIsQuiet);
     this.#historyReader = new HistoryReader(context, notifyChange);
-    this.views = [new TableView(this, false), new TableView(this, true)];
+    this.tablePanes = [new TablePane(this, false), new TablePane(this, true)];
     if (context.settings.hyperlinks && canShowLinks(io.env))
       this.links = new FileLinks(join(import.meta.dirname, ".."), hostname());
     for (const finding of findings) this.log.add(finding);
@@ -207,15 +207,15 @@ export class ConsoleApp {
     return this.#dimmed.theme;
   }
   /** The active table. */
-  get view(): TableView {
-    return this.views.find(({ isActive }) => isActive) ?? this.views[0];
+  get tablePane(): TablePane {
+    return this.tablePanes.find(({ isActive }) => isActive) ?? this.tablePanes[0];
   }
   /** The table that is not active, if there is one. */
-  get otherView(): TableView | undefined {
-    return this.views.find(({ isActive }) => !isActive);
+  get otherPane(): TablePane | undefined {
+    return this.tablePanes.find(({ isActive }) => !isActive);
   }
   get table(): ConsoleTable {
-    return this.view.table;
+    return this.tablePane.table;
   }
 
   /** The time of the displayed state: the wall clock, or a past time. */
@@ -265,7 +265,7 @@ export class ConsoleApp {
   #countTableLines(): number | undefined {
     return this.table.length === 0 || this.state.tab === "overview"
       ? undefined
-      : this.table.length + this.view.titleHeight;
+      : this.table.length + this.tablePane.titleHeight;
   }
 
   /** Counts the lines of the panel: one for the text of an empty panel, and one more for the titles of a table. */
@@ -292,8 +292,8 @@ export class ConsoleApp {
     const { explorer, panel } = this.getLayout() ?? {};
     const titles = this.getPanelTable() === undefined ? 0 : 1;
     return {
-      table: this.view.list,
-      beside: this.otherView?.list,
+      table: this.tablePane.list,
+      beside: this.otherPane?.list,
       explorer: { rows: this.tree, height: (explorer?.height ?? 2) - 1 },
       panel: { rows: this.getPanelRows(), height: (panel?.height ?? 1) - titles },
     };
@@ -314,7 +314,7 @@ export class ConsoleApp {
   /** Whether the rows of the active tab are still read for the first time. */
   get isReadingRows(): boolean {
     this.getTableSnapshot(); // begins to read
-    return this.view.etcd.isReading || this.#historyReader.isReading;
+    return this.tablePane.etcd.isReading || this.#historyReader.isReading;
   }
 
   #getCounter(): TabCounter {
@@ -338,7 +338,7 @@ export class ConsoleApp {
 
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
-    const target = this.view.picturePart?.target;
+    const target = this.tablePane.picturePart?.target;
     if (target !== undefined) return target.kind === "listing" ? undefined : target;
     return this.table.getSubjectAt(this.tabState.cursor.index);
   }
@@ -410,7 +410,7 @@ export class ConsoleApp {
     this.contexts.end();
     this.#detailCache.end();
     this.#historyReader.end();
-    for (const view of this.views) view.hide();
+    for (const pane of this.tablePanes) pane.hide();
   }
 
   /**
@@ -434,9 +434,9 @@ export class ConsoleApp {
     const wall = this.getWallTime();
     this.#refreshedFor = this.getShownTime();
     const whole = this.getTableSnapshot();
-    this.view.update(whole, this.#historyReader.obstacle);
-    this.otherView?.update(whole, this.#historyReader.obstacle);
-    if (this.otherView === undefined) this.views[1].hide();
+    this.tablePane.update(whole, this.#historyReader.obstacle);
+    this.otherPane?.update(whole, this.#historyReader.obstacle);
+    if (this.otherPane === undefined) this.tablePanes[1].hide();
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     this.#updateTree();
     this.update((state) => clampCursors(state, this.getLists(), this.getPresentTime()));

@@ -215,7 +215,7 @@ function renderSpokenRow(app: ConsoleApp): string[] {
   const row = `row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
   const { held = 0, waiting = 0 } = app.getTabCounts();
   const counts = isEtcdTab(state.tab)
-    ? ` ${app.view.etcd.status.text},`
+    ? ` ${app.tablePane.etcd.status.text},`
     : state.tab === "overview"
       ? ` ${held} held, ${waiting} waiting, problems:`
       : "";

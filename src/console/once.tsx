@@ -37,7 +37,7 @@ export async function printConsoleOnce(
   const deadline = addMs(context.clock.now(), context.settings.connectTimeout);
   try {
     app.begin();
-    app.view.etcd.show(app.state.tab);
+    app.tablePane.etcd.show(app.state.tab);
     const { liveView } = app;
     while (
       liveView.connection.kind === "opening" ||

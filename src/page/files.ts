@@ -43,6 +43,7 @@ input[type="search"] { width: min(60vw, 28rem); }
 table { border-collapse: collapse; font-size: 0.93rem; }
 .scroll > table { min-width: min(100%, 60rem); }
 th, td { text-align: left; padding: 3px 12px 3px 0; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
+:is(.waiting, .problem) > a { color: inherit; }
 .short { white-space: nowrap; } .long { overflow-wrap: anywhere; min-width: 12rem; }
 thead th { color: var(--quiet); font-size: 0.8rem; font-weight: 600; white-space: nowrap; position: sticky; top: 0; background: var(--back); }
 thead a { color: inherit; text-decoration: none; }

@@ -381,8 +381,8 @@ function renderCell(
 ): Html {
   const shown = clean(text, MAX_CELL_CHARACTERS);
   const mark = column.isMarked && html`<span aria-hidden="true">${UNICODE_DRAWING.marks[tone]}</span>`;
-  const content = html`${mark}${shown}${text !== "" && share && renderBar(share)}`;
-  const inner = path === undefined ? content : html`<a href="${path}">${content}</a>`;
+  const link = path === undefined ? shown : html`<a href="${path}">${shown}</a>`;
+  const inner = html`${mark}${link}${text !== "" && share && renderBar(share)}`;
   const length =
     shown.length <= MAX_UNBROKEN_CHARACTERS ? "short" : shown.length > MIN_LONG_CHARACTERS ? "long" : "";
   const classes = `${getCellClass(column)} ${tone} ${length}`.trim();

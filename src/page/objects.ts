@@ -175,14 +175,14 @@ export async function answerBadge(
   const [word, colour] = BADGES[code ?? -1] ?? UNKNOWN_BADGE;
   const name = clean(route.name, 60);
   const [left, right] = [name, word].map((text) => 7 * computeDisplayWidth(text) + 14) as [number, number];
-  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}: ${word}">
+  const drawing = html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}: ${word}">
 <title>${name}: ${word}</title>
 <rect width="${left}" height="20" fill="#3d444d"/><rect x="${left}" width="${right}" height="20" fill="${colour}"/>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
 <text x="${left / 2}" y="14">${name}</text><text x="${left + right / 2}" y="14">${word}</text></g></svg>
 `;
   const headers = { "cross-origin-resource-policy": "cross-origin" }; // pages of others show it
-  return { status: 200, type: TYPES.svg, body: new Body(picture.text), headers };
+  return { status: 200, type: TYPES.svg, body: new Body(drawing.text), headers };
 }
 
 async function findBadgeCode(

@@ -56,6 +56,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   vary: "accept, accept-encoding",
 };
 
+/** Within this time a list must be read, ms: until then its rows are kept. */
+const READING_TIMEOUT_MS = 60_000;
 /** Smaller texts do not get much smaller. */
 const MIN_COMPRESSED_BYTES = 1_024;
 
@@ -82,11 +84,13 @@ export async function sendReply(
   response.writeHead(status, isCompressed ? { ...all, ...encoding } : all);
   if (method === "HEAD") return void response.end();
   const texts = Readable.from(interrupt(body));
+  const signal = AbortSignal.timeout(READING_TIMEOUT_MS);
   try {
-    if (isCompressed) await pipeline(texts, createGzip({ level: 1 }), response);
-    else await pipeline(texts, response);
+    if (isCompressed) await pipeline(texts, createGzip({ level: 1 }), response, { signal });
+    else await pipeline(texts, response, { signal });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    const isLeft = signal.aborted || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+    if (!isLeft) throw error;
   }
 }
 

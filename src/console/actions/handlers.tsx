@@ -21,7 +21,7 @@ import { Columns, Filter, SavedViews } from "../overlays/TableChoices.tsx";
 import { openTimeline } from "../overlays/Timeline.tsx";
 import { openWhatIf } from "../overlays/WhatIf.tsx";
 import { dragBorder, releaseBorder, resetSizes, resizePane } from "../parts/borders.ts";
-import { type KeyActionId, TAB_ACTIONS } from "../parts/keymap.ts";
+import { type KeyActionId, listTabActions } from "../parts/keymap.ts";
 import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
 import { moveInFocusedPane } from "../parts/moves.ts";
 import {
@@ -80,10 +80,7 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
-  ...createHandlers(
-    Object.keys(TAB_ACTIONS) as (keyof typeof TAB_ACTIONS)[],
-    (id) => (app) => app.update((state) => openTab(state, id)),
-  ),
+  ...createHandlers(listTabActions(), (id) => (app) => app.update((state) => openTab(state, id))),
   split: splitTables,
   explorer: (app) => app.update((state) => togglePane(state, "explorer")),
   panel: (app) => app.update((state) => togglePane(state, "panel")),

@@ -24,7 +24,7 @@ export function openSelected(app: ConsoleApp): void {
       return node && goTo(app, node.tab, node.key);
     }
     case "table": {
-      const target = app.view.picturePart?.target;
+      const target = app.tablePane.picturePart?.target;
       if (target !== undefined) return openPicturePart(app, target);
       const subject = app.getSubject();
       if (app.state.tab === "sessions") return openRaw(app);

@@ -1,5 +1,5 @@
 import type { ConsoleApp } from "../console-app.ts";
-import type { KeyAction } from "../parts/keymap.ts";
+import { type KeyAction, TAB_KEYS } from "../parts/keymap.ts";
 import { BLANK_ROW, createRow, padText, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
@@ -25,10 +25,10 @@ function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): R
         : [{ text: `${padText(brief, COLUMN_WIDTHS.brief)} ` }, { text: id, role: "quiet" }];
     return { cells: [{ text: "  " }, { text: key, role: "key" }, { text: " " }, ...what] };
   };
+  const isTab = ({ id }: KeyAction) => Object.hasOwn(TAB_KEYS, id);
+  const bound = actions.filter(({ id }) => keymap.getKeyLabels(id).length > 0);
   const buildActionRows = (context: KeyAction["context"]) =>
-    actions
-      .filter((action) => action.context === context && keymap.getKeyLabels(action.id).length > 0)
-      .map(buildActionRow);
+    bound.filter((action) => action.context === context && !isTab(action)).map(buildActionRow);
   const signs = SIGNS_HELP.flatMap((tone): RowCell[] => [
     { text: "   " },
     { text: `${theme.signs.marks[tone]}${tone}`, role: tone },
@@ -42,6 +42,9 @@ function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): R
     BLANK_ROW,
     createRow("In lists", "heading"),
     ...buildActionRows("list"),
+    BLANK_ROW,
+    createRow("Tabs", "heading"),
+    ...bound.filter(isTab).map(buildActionRow),
     BLANK_ROW,
     createRow("Filters", "heading"),
     ...wrap("  words that a row must have; host:web1 state:waiting holder:db1 tag:x search only this field"),

@@ -267,7 +267,7 @@ function findRowPlace(app: ConsoleApp): OverlayPlace {
   const layout = app.getLayout();
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
   const { index, top } = app.tabState.cursor;
-  const { titleHeight, isRight } = app.view;
+  const { titleHeight, isRight } = app.tablePane;
   const { beside, isStacked, screen, mainWidth } = layout;
   const before = isRight && beside ? beside : { width: -1, height: -1 };
   return {

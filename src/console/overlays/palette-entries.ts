@@ -3,7 +3,7 @@ import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { clean } from "../../core/base/text.ts";
 import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import type { ListedContext } from "../data/context-list.ts";
-import { type KeyAction, TAB_ACTIONS } from "../parts/keymap.ts";
+import { type KeyAction, listTabActions } from "../parts/keymap.ts";
 import { hasFlag } from "../parts/row-actions.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { ObjectKind } from "./name-state.ts";
@@ -105,7 +105,7 @@ const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
 /** Actions for keys only. They are not listed in the palette. */
 const KEY_ONLY_ACTIONS: ReadonlySet<string> = new Set([
   ..."palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
-  ...Object.keys(TAB_ACTIONS),
+  ...listTabActions(),
 ]);
 
 /** Commands that can apply to everything, and their descriptions. They do not depend on the selected row. */

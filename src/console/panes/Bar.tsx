@@ -215,7 +215,7 @@ function listContextActions(app: ConsoleApp): string[] {
     case "drain":
       return ["undrain"];
     default:
-      return app.view.picturePart === undefined ? ["nextPane"] : ["open", "nextPane"];
+      return app.tablePane.picturePart === undefined ? ["nextPane"] : ["open", "nextPane"];
   }
 }
 
@@ -259,7 +259,7 @@ function formatBreadcrumb(app: ConsoleApp): string {
   const { state, theme } = app;
   const name = toActionable(app.getSubject())?.name;
   const label = getTabLabel(state.tab);
-  return name === undefined || (state.tab === "overview" && app.view.picturePart === undefined)
+  return name === undefined || (state.tab === "overview" && app.tablePane.picturePart === undefined)
     ? label
     : `${label} ${theme.signs.step} ${cleanToWidth(name, 32)}`;
 }

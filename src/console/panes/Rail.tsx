@@ -1,25 +1,25 @@
 import type { ConsoleApp } from "../console-app.ts";
 import { useApp, useConsole } from "../context.tsx";
 import { Area, isClick } from "../mouse.tsx";
-import type { KeyActionId } from "../parts/keymap.ts";
 import { isEtcdTab, type TabId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { createRow, Rows, Surface } from "../theme/Row.tsx";
 
-/** The tabs of the rail, with their signs and the actions that show them. */
-const ENTRIES: readonly { tab: TabId; sign: string; action: KeyActionId }[] = [
-  { tab: "overview", sign: "⌂", action: "overview" },
-  { tab: "locks", sign: "◉", action: "locks" },
-  { tab: "resources", sign: "▤", action: "resources" },
-  { tab: "queues", sign: "≡", action: "queues" },
-  { tab: "hosts", sign: "▣", action: "hosts" },
-  { tab: "macros", sign: "ƒ", action: "macros" },
-  { tab: "drains", sign: "▽", action: "drains" },
-  { tab: "schedules", sign: "◷", action: "schedules" },
-  { tab: "history", sign: "↺", action: "history" },
-  { tab: "problems", sign: "▲", action: "problems" },
-  { tab: "members", sign: "◎", action: "etcd" },
-];
+/** The tabs of the rail, with their signs. */
+const SIGNS = {
+  overview: "⌂",
+  locks: "◉",
+  resources: "▤",
+  macros: "ƒ",
+  queues: "≡",
+  hosts: "▣",
+  drains: "▽",
+  schedules: "◷",
+  history: "↺",
+  problems: "▲",
+  members: "◎",
+} as const satisfies Partial<Record<TabId, string>>;
+const ENTRIES = Object.entries(SIGNS) as [keyof typeof SIGNS, string][];
 
 /** A column of signs at the left edge: each shows a tab, with the number of its rows and its key. */
 export function Rail({ size }: { size: Size }) {
@@ -43,7 +43,8 @@ export function Rail({ size }: { size: Size }) {
 /** Builds two lines for each entry; one if there is no room for the keys. */
 function buildEntries(app: ConsoleApp, { width, height }: Size) {
   const shown = isEtcdTab(app.state.tab) ? "members" : app.state.tab;
-  return ENTRIES.map(({ tab, sign, action }) => {
+  return ENTRIES.map(([tab, sign]) => {
+    const action = tab === "members" ? "etcd" : tab;
     const count = formatCount(app, tab);
     const isUrgent = tab === "problems" && count !== "" && count !== "0";
     const [key = ""] = app.keymap.getKeyLabels(action);

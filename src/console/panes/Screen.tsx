@@ -2,7 +2,7 @@ import { Box, type DOMElement, Text } from "ink";
 import { type Ref, useMemo } from "react";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
-import type { TableView } from "../data/table-view.ts";
+import type { TablePane } from "../data/table-pane.ts";
 import { OverlayHost } from "../overlays/OverlayFrame.tsx";
 import { focusOn } from "../parts/navigation.ts";
 import { findSelectedLine, listDetailLines } from "../parts/pane-lines.ts";
@@ -63,20 +63,20 @@ function divideScreen(app: ConsoleApp) {
 /** The table or two of them, with their tabs, and the detail below or beside them. */
 function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
   const { table, beside, detail, isBeside, mainWidth } = layout;
-  const { view, otherView } = useConsole(getViews);
+  const { tablePane, otherPane } = useConsole(getViews);
   const isFocused = focus === "detail";
-  const isSplit = table && beside && otherView;
+  const isSplit = table && beside && otherPane;
   const title = (
     <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
   );
   return (
     <Box flexDirection="column">
-      {!isSplit && <Tabs width={mainWidth} view={view} />}
+      {!isSplit && <Tabs width={mainWidth} pane={tablePane} />}
       <Box flexDirection={isBeside ? "row" : "column"}>
         {isSplit && (
-          <SplitTables sizes={[table, beside]} views={[view, otherView]} isStacked={layout.isStacked} />
+          <SplitTables sizes={[table, beside]} panes={[tablePane, otherPane]} isStacked={layout.isStacked} />
         )}
-        {table && !isSplit && <Table size={table} view={view} />}
+        {table && !isSplit && <Table size={table} pane={tablePane} />}
         {table && detail && isBeside && <Divider border="detailWidth" isFocused={isFocused} />}
         {table && detail && !isBeside && (
           <BorderLine border="detailHeight" width={detail.width} isFocused={isFocused}>
@@ -86,7 +86,7 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
         {detail && (
           <Box flexDirection="column">
             {table && isBeside && (
-              <TitleRow width={detail.width} isFocused={isFocused}>
+              <TitleRow isFocused={isFocused}>
                 <Row cells={[{ text: " " }]} />
                 {title}
               </TitleRow>
@@ -101,29 +101,29 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
   );
 }
 
-const getViews = ({ view, otherView }: ConsoleApp) => ({ view, otherView });
+const getViews = ({ tablePane, otherPane }: ConsoleApp) => ({ tablePane, otherPane });
 
 interface SplitTablesProps {
   /** Of the active table, and of the other one. */
   sizes: readonly Size[];
-  views: readonly TableView[];
+  panes: readonly TablePane[];
   isStacked: boolean;
 }
 
 /** Two tables, each below its tabs. */
-function SplitTables({ sizes, views, isStacked }: SplitTablesProps) {
-  const [first, second] = views.map((view, at) => {
+function SplitTables({ sizes, panes, isStacked }: SplitTablesProps) {
+  const [first, second] = panes.map((pane, at) => {
     const size = sizes[at];
     return (
       size && (
-        <Box key={String(view.isRight)} flexDirection="column">
-          <Tabs width={size.width} view={view} />
-          <Table size={size} view={view} />
+        <Box key={String(pane.isRight)} flexDirection="column">
+          <Tabs width={size.width} pane={pane} />
+          <Table size={size} pane={pane} />
         </Box>
       )
     );
   });
-  const isSwapped = views[0]?.isRight === true;
+  const isSwapped = panes[0]?.isRight === true;
   return (
     <Box flexDirection={isStacked ? "column" : "row"}>
       {isSwapped ? second : first}

@@ -8,11 +8,11 @@ import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole, useFrame } from "../context.tsx";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type { TableView } from "../data/table-view.ts";
+import type { TablePane } from "../data/table-pane.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow, scrollPane, selectPicturePart } from "../parts/moves.ts";
-import { actInView, activate, focusOn } from "../parts/navigation.ts";
+import { actInPane, activate, focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
 import { isEtcdTab, type TabId, updateTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
@@ -29,40 +29,40 @@ const GUTTER_COLUMNS = 2;
 const PICTURE_MARGIN = 1;
 
 /** The rows of a tab, below the titles of their columns. */
-export function Table({ size, view }: { size: Size; view: TableView }) {
-  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead, view);
-  const build = useCallback((app: ConsoleApp, { width }: Size) => buildPageRows(app, view, width), [view]);
-  const scroll = (app: ConsoleApp, by: 3 | -3) => actInView(app, view, () => scrollPane(app, "table", by));
+export function Table({ size, pane }: { size: Size; pane: TablePane }) {
+  const { hasEtcdLine, pictureHeight } = useConsole(chooseHead, pane);
+  const build = useCallback((app: ConsoleApp, { width }: Size) => buildPageRows(app, pane, width), [pane]);
+  const scroll = (app: ConsoleApp, by: 3 | -3) => actInPane(app, pane, () => scrollPane(app, "table", by));
   return (
     <PaneArea
       id="table"
       size={size}
-      onPress={(app, line, event) => handlePress(app, view, line, event)}
+      onPress={(app, line, event) => handlePress(app, pane, line, event)}
       onScroll={scroll}
     >
-      {hasEtcdLine && <EtcdLine width={size.width} view={view} />}
-      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} view={view} />}
+      {hasEtcdLine && <EtcdLine width={size.width} pane={pane} />}
+      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} pane={pane} />}
       <PaneRows size={size} build={build} />
     </PaneArea>
   );
 }
 
-const chooseHead = (_: ConsoleApp, { tab, pictureHeight }: TableView) => {
+const chooseHead = (_: ConsoleApp, { tab, pictureHeight }: TablePane) => {
   return { hasEtcdLine: isEtcdTab(tab), pictureHeight };
 };
 
 /** Notes, titles and visible rows, or a help text if there are no rows. */
-function buildPageRows(app: ConsoleApp, view: TableView, width: number): RowModel[] {
-  const rows = view.table.length === 0 ? buildEmptyRows(app, view, width) : buildTableRows(app, view, width);
-  return [...buildNotes(app, view, width), ...rows];
+function buildPageRows(app: ConsoleApp, pane: TablePane, width: number): RowModel[] {
+  const rows = pane.table.length === 0 ? buildEmptyRows(app, pane, width) : buildTableRows(app, pane, width);
+  return [...buildNotes(app, pane, width), ...rows];
 }
 
-function buildTableRows(app: ConsoleApp, view: TableView, width: number): RowModel[] {
+function buildTableRows(app: ConsoleApp, pane: TablePane, width: number): RowModel[] {
   const { theme, state } = app;
-  const { table, isActive } = view;
-  const { cursor } = view.tabState;
+  const { table, isActive } = pane;
+  const { cursor } = pane.tabState;
   const { head, rows } = table.buildRows(
-    { top: cursor.top, height: view.list.height },
+    { top: cursor.top, height: pane.list.height },
     app.getShownTime(),
     theme.createLook(width - GUTTER_COLUMNS - 1), // leave a free column at the right edge
   );
@@ -73,8 +73,8 @@ function buildTableRows(app: ConsoleApp, view: TableView, width: number): RowMod
       const index = cursor.top + at;
       return {
         id: table.getKeyAt(index),
-        cells: [...buildMarkCells(app, view, index), ...buildCells(app, view, cells, index)],
-        selection: index === cursor.index && view.picturePart === undefined ? selection : undefined,
+        cells: [...buildMarkCells(app, pane, index), ...buildCells(app, pane, cells, index)],
+        selection: index === cursor.index && pane.picturePart === undefined ? selection : undefined,
       };
     }),
   ];
@@ -83,14 +83,15 @@ function buildTableRows(app: ConsoleApp, view: TableView, width: number): RowMod
 /** Builds the cells of a row. Where cells are objects, their colours form a heat map, and one of them is selected. */
 function buildCells(
   { theme: { signs } }: ConsoleApp,
-  { table, tabState }: TableView,
+  { table, tabState }: TablePane,
   cells: readonly RowCell[],
   index: number,
 ) {
   if (table.cell === undefined) return quietenCells(cells, signs);
   const { cellPlace } = table;
   const isHere = index === tabState.cursor.index && cellPlace !== undefined;
-  return (isHere ? coverCells(cells, cellPlace) : cells).flatMap((cell) => splitTrack(cell, signs.bar));
+  const shown = cells.map((cell) => quietenEmpty(cell, signs));
+  return (isHere ? coverCells(shown, cellPlace) : shown).flatMap((cell) => splitTrack(cell, signs.bar));
 }
 
 /** Sets the look of the cursor for a part of a row. */
@@ -106,7 +107,7 @@ function coverCells(cells: readonly RowCell[], { left, width }: { left: number; 
 /** Builds the signs of marked and watched rows. */
 function buildMarkCells(
   { state, theme: { signs } }: ConsoleApp,
-  { tabState, table }: TableView,
+  { tabState, table }: TablePane,
   index: number,
 ): RowCell[] {
   const isMarked = tabState.marks.has(table.getKeyAt(index) ?? "");
@@ -125,24 +126,24 @@ function buildMarkCells(
  */
 function handlePress(
   app: ConsoleApp,
-  view: TableView,
+  pane: TablePane,
   line: number,
   { button, column, origin }: AreaEvent,
 ): void {
   if (button === "middle") return;
-  const wasFocused = app.state.focus === "table" && view === app.view;
-  const titles = view.titleHeight;
+  const wasFocused = app.state.focus === "table" && pane === app.tablePane;
+  const titles = pane.titleHeight;
   const title =
-    view.table.length > 0 && line === titles - 1
-      ? view.table.findColumnAt(column - GUTTER_COLUMNS)
+    pane.table.length > 0 && line === titles - 1
+      ? pane.table.findColumnAt(column - GUTTER_COLUMNS)
       : undefined;
-  const { cursor } = view.tabState;
+  const { cursor } = pane.tabState;
   const index = cursor.top + line - titles;
-  const hasRow = line >= titles && index < view.table.length;
-  const { picturePart: before } = view;
-  const part = line < view.pictureHeight ? view.picture.findPartAt(line, column - PICTURE_MARGIN) : undefined;
+  const hasRow = line >= titles && index < pane.table.length;
+  const { picturePart: before } = pane;
+  const part = line < pane.pictureHeight ? pane.picture.findPartAt(line, column - PICTURE_MARGIN) : undefined;
   if (button === "right" && !hasRow && part === undefined) return;
-  activate(app, view);
+  activate(app, pane);
   focusOn(app, "table");
   selectPicturePart(app, part);
   if (part !== undefined) {
@@ -162,7 +163,7 @@ function handlePress(
     openSelected(app);
 }
 
-function buildNotes(app: ConsoleApp, { notes }: TableView, width: number): RowModel[] {
+function buildNotes(app: ConsoleApp, { notes }: TablePane, width: number): RowModel[] {
   return notes.map(({ text, role }) => {
     const sign = { problem: app.theme.signs.marks.problem, match: "/ ", plain: " " }[role];
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
@@ -173,7 +174,7 @@ function buildNotes(app: ConsoleApp, { notes }: TableView, width: number): RowMo
  * Builds the text for an empty table, and says what to type next. If nothing was read yet, says that the rows are
  * unknown.
  */
-function buildEmptyRows(app: ConsoleApp, { table, tab, tabState }: TableView, width: number): RowModel[] {
+function buildEmptyRows(app: ConsoleApp, { table, tab, tabState }: TablePane, width: number): RowModel[] {
   const { liveView } = app;
   if (!liveView.hasRead && !isEtcdTab(tab)) return buildUnknownPage(app, width);
   const { filter } = tabState;
@@ -333,9 +334,9 @@ function listAdviceLines(isRefused: boolean): string[] {
 }
 
 /** The picture of the overview, with the selected part of it. */
-function OverviewPicture({ width, height, view }: Size & { view: TableView }) {
+function OverviewPicture({ width, height, pane }: Size & { pane: TablePane }) {
   const app = useFrame();
-  const lines = view.picture.draw({
+  const lines = pane.picture.draw({
     view: app.liveView,
     problems: app.getTabCounts().problems,
     isAscii: app.theme.signs.isAscii,
@@ -343,7 +344,7 @@ function OverviewPicture({ width, height, view }: Size & { view: TableView }) {
     width: width - PICTURE_MARGIN - 1,
     height,
   });
-  const selected = view.isActive && app.state.focus === "table" ? view.picturePart : undefined;
+  const selected = pane.isActive && app.state.focus === "table" ? pane.picturePart : undefined;
   const rows = Array.from({ length: height }, (_, at) => {
     const cells = (lines[at] ?? []).map(
       ({ text, role, target }): RowCell =>

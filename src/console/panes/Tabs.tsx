@@ -3,7 +3,7 @@ import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width
 import type { ConsoleApp } from "../console-app.ts";
 import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
-import type { TableView } from "../data/table-view.ts";
+import type { TablePane } from "../data/table-pane.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { activate, openTab } from "../parts/navigation.ts";
 import { ETCD_TABS, isEtcdTab, TABS, type TabId } from "../state/console-state.ts";
@@ -26,25 +26,25 @@ interface FittedTabs {
 interface TabsProps {
   width: number;
   /** The table that they belong to. */
-  view: TableView;
+  pane: TablePane;
 }
 
 /** The names of the views, with the active one marked. */
-export function Tabs({ width, view }: TabsProps) {
-  const { start, end, tabs } = useConsole(fitTabs, width, view);
+export function Tabs({ width, pane }: TabsProps) {
+  const { start, end, tabs } = useConsole(fitTabs, width, pane);
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
       {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
-      <TabButtons tabs={tabs} view={view} />
+      <TabButtons tabs={tabs} pane={pane} />
       {end !== "" && <Row cells={[{ text: end, role: "tab" }]} />}
     </Surface>
   );
 }
 
-function TabButtons({ tabs, view }: { tabs: readonly Tab[]; view: TableView }) {
+function TabButtons({ tabs, pane }: { tabs: readonly Tab[]; pane: TablePane }) {
   const app = useApp();
   const open = (tab: TabId) => {
-    activate(app, view);
+    activate(app, pane);
     app.update((state) => openTab(state, tab));
   };
   return tabs.map((tab) => (
@@ -55,17 +55,17 @@ function TabButtons({ tabs, view }: { tabs: readonly Tab[]; view: TableView }) {
 }
 
 /** The line above a table about etcd itself: the tabs about etcd, and the summary of the rows. */
-export function EtcdLine({ width, view }: TabsProps) {
-  const { tabs, status } = useConsole(buildEtcdLine, width, view);
+export function EtcdLine({ width, pane }: TabsProps) {
+  const { tabs, status } = useConsole(buildEtcdLine, width, pane);
   return (
     <Box>
-      <TabButtons tabs={tabs} view={view} />
+      <TabButtons tabs={tabs} pane={pane} />
       <Row cells={[status]} />
     </Box>
   );
 }
 
-function buildEtcdLine({ liveView }: ConsoleApp, width: number, { tab, etcd }: TableView) {
+function buildEtcdLine({ liveView }: ConsoleApp, width: number, { tab, etcd }: TablePane) {
   const tabs = ETCD_TABS.map(
     (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === tab ? "match" : "tab" }),
   );
@@ -93,15 +93,15 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
  * Chooses the tabs and their counts. If they do not fit, leaves out the counts of tabs that need no attention. If that
  * is not enough, shows only the tabs around the active one, and the number of the others.
  */
-export function fitTabs(app: ConsoleApp, width: number, view: TableView): FittedTabs {
+export function fitTabs(app: ConsoleApp, width: number, pane: TablePane): FittedTabs {
   const choices = COUNTED.map((isCounted) =>
-    TAB_ENTRIES.map((id) => buildTab(app, view, id, isCounted(id) || isUrgent(app, view, id))),
+    TAB_ENTRIES.map((id) => buildTab(app, pane, id, isCounted(id) || isUrgent(app, pane, id))),
   );
   const whole = choices.map((tabs) => ({ start: "", end: "", tabs }));
   const brief = choices.at(-1) ?? [];
   return (
     whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
-    fitPart(brief, TAB_ENTRIES.indexOf(getEntry(view.tab)), width)
+    fitPart(brief, TAB_ENTRIES.indexOf(getEntry(pane.tab)), width)
   );
 }
 
@@ -124,16 +124,16 @@ function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join("") + end);
 }
 
-function buildTab(app: ConsoleApp, view: TableView, id: TabId, isCounted: boolean): Tab {
-  const hasFocus = view.isActive && app.state.focus === "table";
+function buildTab(app: ConsoleApp, pane: TablePane, id: TabId, isCounted: boolean): Tab {
+  const hasFocus = pane.isActive && app.state.focus === "table";
   const label = isEtcdTab(id) ? "etcd" : getTabLabel(id);
   const count = isCounted ? app.getTabCounts()[id] : undefined;
   const text = ` ${label}${count === undefined ? "" : ` ${count}`} `;
-  if (id === getEntry(view.tab)) return { id, text, role: hasFocus ? "titleFocused" : "tabActive" };
-  return { id, text, role: id === "problems" && isUrgent(app, view, id) ? "problem" : "tab" };
+  if (id === getEntry(pane.tab)) return { id, text, role: hasFocus ? "titleFocused" : "tabActive" };
+  return { id, text, role: id === "problems" && isUrgent(app, pane, id) ? "problem" : "tab" };
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: ConsoleApp, view: TableView, id: TabId): boolean {
-  return id === view.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
+function isUrgent(app: ConsoleApp, pane: TablePane, id: TabId): boolean {
+  return id === pane.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

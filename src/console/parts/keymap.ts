@@ -136,21 +136,27 @@ const WATCHED_KINDS = ["lock", "resource", "host", "group", "schedule", "run", "
 /** An action of the console itself. */
 type OwnAction = Omit<KeyAction, "id" | "context">;
 
-/** The actions that show a tab. */
-export const TAB_ACTIONS = {
-  overview: { brief: "overview", keys: ["f2"] },
-  locks: { brief: "locks", keys: ["f3"] },
-  resources: { brief: "resources", keys: ["f4"] },
-  queues: { brief: "queues", keys: ["f5"] },
-  hosts: { brief: "hosts", keys: ["f6"] },
-  macros: { brief: "macros", keys: ["f12"] },
-  groups: { brief: "groups", keys: [] },
-  drains: { brief: "drains", keys: ["f10"] },
-  schedules: { brief: "schedules", keys: ["f7"] },
-  history: { brief: "history", keys: ["f8"] },
-  audit: { brief: "audit", keys: [] },
-  problems: { brief: "problems", keys: ["f9"] },
-} as const satisfies Partial<Record<TabId, OwnAction>>;
+/** The keys that show a tab; none: only in the palette and with `keyBindings`. */
+export const TAB_KEYS = {
+  overview: "f2",
+  locks: "f3",
+  resources: "f4",
+  queues: "f5",
+  hosts: "f6",
+  schedules: "f7",
+  history: "f8",
+  problems: "f9",
+  drains: "f10",
+  macros: "f12",
+  groups: undefined,
+  audit: undefined,
+} as const satisfies Partial<Record<TabId, string | undefined>>;
+
+export type TabActionId = keyof typeof TAB_KEYS;
+
+export function listTabActions(): TabActionId[] {
+  return Object.keys(TAB_KEYS) as TabActionId[];
+}
 
 /** The console's own actions that work everywhere, in the order of the help. */
 const GLOBAL_ACTIONS = {
@@ -159,7 +165,6 @@ const GLOBAL_ACTIONS = {
   help: { brief: "all keys", keys: ["?"] },
   nextTab: { brief: "next tab", keys: ["]"] },
   previousTab: { brief: "previous tab", keys: ["["] },
-  ...TAB_ACTIONS,
   split: { brief: "a second table beside the first, with its own tab; again: one table", keys: ["\\"] },
   nextPane: { brief: "next pane", keys: ["tab"] },
   previousPane: { brief: "previous pane", keys: ["shift+tab"] },
@@ -251,7 +256,7 @@ const IN_LISTS = {
 } as const satisfies Record<string, OwnAction>;
 
 /** The id of an action: each has a handler. */
-export type KeyActionId = keyof typeof GLOBAL_ACTIONS | keyof typeof IN_LISTS | RowCommandId;
+export type KeyActionId = keyof typeof GLOBAL_ACTIONS | TabActionId | keyof typeof IN_LISTS | RowCommandId;
 
 /** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
@@ -267,5 +272,8 @@ export function listKeyActions(commands: readonly Command[]): KeyAction[] {
   );
   const listOwn = (context: KeyAction["context"], actions: Readonly<Record<string, OwnAction>>) =>
     Object.entries(actions).map(([id, action]): KeyAction => ({ ...action, id, context }));
-  return [...listOwn("global", GLOBAL_ACTIONS), ...listOwn("list", IN_LISTS), ...own];
+  const tabs = listTabActions().map((id): KeyAction => {
+    return { id, brief: id, keys: [TAB_KEYS[id] ?? []].flat(), context: "global" };
+  });
+  return [...listOwn("global", GLOBAL_ACTIONS), ...tabs, ...listOwn("list", IN_LISTS), ...own];
 }

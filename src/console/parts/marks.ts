@@ -46,7 +46,7 @@ export function getChosenSubjects(app: ConsoleApp): Subject[] {
   if (selected !== undefined) return [selected];
   const { marks } = app.tabState;
   const own = app.getSubject();
-  if (marks.size === 0 || app.view.picturePart !== undefined) return own === undefined ? [] : [own];
+  if (marks.size === 0 || app.tablePane.picturePart !== undefined) return own === undefined ? [] : [own];
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 

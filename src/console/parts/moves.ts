@@ -24,7 +24,7 @@ function changeCursor(
 
 /** Moves between the parts of the overview's picture, and between it and the table below. @returns false if it does not move there */
 export function moveInPicture(app: ConsoleApp, id: string): boolean {
-  const { picture, picturePart: from, pictureHeight, tabState } = app.view;
+  const { picture, picturePart: from, pictureHeight, tabState } = app.tablePane;
   if (pictureHeight === 0) return false;
   if (from === undefined && (id !== "up" || tabState.cursor.index > 0)) return false;
   const isStep = id === "up" || id === "down" || id === "left" || id === "right";

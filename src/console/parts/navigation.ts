@@ -1,6 +1,6 @@
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import type { TableView } from "../data/table-view.ts";
+import type { TablePane } from "../data/table-pane.ts";
 import {
   type ConsoleState,
   PANELS,
@@ -29,14 +29,14 @@ function setFocus(state: ConsoleState, focus: Pane): ConsoleState {
 }
 
 /** Makes a table the active one. */
-export function activate(app: ConsoleApp, view: TableView): void {
-  if (view !== app.view) app.update(swapTables);
+export function activate(app: ConsoleApp, pane: TablePane): void {
+  if (pane !== app.tablePane) app.update(swapTables);
 }
 
 /** Does something to a table, which then is as active as before. */
-export function actInView(app: ConsoleApp, view: TableView, act: () => void): void {
-  const before = app.view;
-  activate(app, view);
+export function actInPane(app: ConsoleApp, pane: TablePane, act: () => void): void {
+  const before = app.tablePane;
+  activate(app, pane);
   act();
   activate(app, before);
 }

@@ -47,7 +47,7 @@ export async function readUserAccount(
       return { name, uid: user, gid: group, groups: others, home };
   } catch (cause) {
     signal.throwIfAborted();
-    throw new ConfigError(`${describeMissingUser(name)}: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${describeMissingUser(name)}: ${(cause as Error).message.trim()}`, { cause });
   }
   throw new ConfigError(describeMissingUser(name));
 }

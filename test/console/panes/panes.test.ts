@@ -72,7 +72,7 @@ describe("the header", () => {
 describe("the tabs", () => {
   const createApp = (tab: TabId) => createStubConsole({ state: { ...createInitialState(), tab } });
   const renderTabs = (app: ConsoleApp, width: number, theme?: Theme) =>
-    renderComponent(withConsole(app, createElement(Tabs, { width, view: app.view })), theme)[0] ?? "";
+    renderComponent(withConsole(app, createElement(Tabs, { width, pane: app.tablePane })), theme)[0] ?? "";
   const show = (tab: TabId, width: number) => stripStyles(renderTabs(createApp(tab), width)).trimEnd();
 
   it("leave out counts first, then tabs, whose number they tell", () => {
@@ -85,7 +85,7 @@ describe("the tabs", () => {
   it.each([...TABS])("that fit are those around %s", (tab) => {
     for (const width of [20, 40, 60, 90]) {
       const app = createApp(tab);
-      const { start, tabs, end } = fitTabs(app, width, app.view);
+      const { start, tabs, end } = fitTabs(app, width, app.tablePane);
       const text = start + tabs.map((one) => one.text).join("") + end;
       expect(text.length).toBeLessThanOrEqual(width);
       expect(tabs.map(({ id }) => id)).toContain(isEtcdTab(tab) ? "members" : tab);

@@ -23,20 +23,17 @@ function findLine(console: Terminal, wanted: RegExp): number {
 it("shows what applies to the row, with its keys, and does it by key, Enter and click", async () => {
   const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
   await console.pressAndWait("j .", "╭─ lock beta ");
-  expect(console.getText()).toMatch(/D +.*\n.*U +/);
-  expect(console.getText()).toMatch("nobody waits for lock beta"); // why K is not possible
+  expect(console.getText()).toMatch(/X +Reset beta .*\n.* D +Drain lock beta /);
+  expect(console.getText()).toMatch(/U +Lift the drain of lock beta \(not drained\)/);
   expect(console.getText(), "what is for schedules only").not.toMatch(/│ [PCN] +/);
-  await console.pressAndWait(
-    "K",
-    (it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true,
-  );
+  await console.pressAndWait("U", (it) => it.getScreen().at(-1)?.includes("not drained") === true);
   await console.pressAndWait("D", "╭─ drain lock beta ");
   await console.pressAndWait("escape", (it) => !it.getText().includes("╭─"));
   const line = findLine(console, /gamma +● held/);
   console.clickRight(50, line);
   await console.waitFor("╭─ lock gamma ");
-  const entry = findLine(console, /copy the name/);
-  console.click((console.getScreen()[entry] ?? "").indexOf("copy the name"), entry);
+  const entry = findLine(console, /Copy the name/);
+  console.click((console.getScreen()[entry] ?? "").indexOf("Copy the name"), entry);
   await console.waitFor("copied lock gamma");
   await console.pressAndWait(".", "╭─ lock gamma ");
   console.click(2, 1);

@@ -30,17 +30,18 @@ test("404: a wrong address is a fault of the configuration, and is named", async
 });
 
 test.each([
-  ["a page", 200, "<html></html>"],
-  ["JSON of another program", 200, '{"hello":"world"}'],
-  ["a fault of another program", 500, "oops"],
-])("%s: nothing is started, and it is no defect of signalbox", async (_, status, body) => {
+  ["a page", 200, "<html></html>", 69],
+  ["JSON of another program", 200, '{"hello":"world"}', 78],
+  ["a server of files, which knows no POST", 501, "<html></html>", 78],
+  ["a fault of another program", 500, "oops", 69],
+])("%s: nothing is started, and it is no defect of signalbox", async (_, status, body, code) => {
   const endpoint = await serve(status, body);
   const namespace = cluster.createNamespace({
     endpoints: [endpoint],
     env: { SIGNALBOX_CONNECT_TIMEOUT: "1s" },
   });
   const end = await namespace.run([], "echo ran");
-  expect([69, 78]).toContain(end.code);
+  expect(end.code).toBe(code);
   expect(end.stdout).toBe("");
   expect(end.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+|the setting endpoints is wrong/);
   expect(end.stderr).not.toContain("defect");

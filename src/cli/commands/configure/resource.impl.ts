@@ -15,7 +15,9 @@ import type { ResourceSetFlags } from "./resource.ts";
 export const setResource = createResourceCommand<ResourceSetFlags>((context, name, snapshot) => {
   const [, total] = context.args;
   if (total === undefined && context.flags.note === undefined && context.flags.order === undefined)
-    throw new UsageError(`TOTAL is missing: write signalbox resource set ${quoteShellWord(name)} 10`);
+    throw new UsageError(
+      `TOTAL is missing: write signalbox resource set ${quoteShellWord(name.replace(/[=:]\d+$/, ""))} 10`,
+    );
   const fault = total === undefined ? undefined : createTotalCheck(context, snapshot)(name, total);
   if (fault !== undefined) throw new UsageError(`total ${fault}`);
   const before = normalizeResource(snapshot.resources.get(name)?.value ?? {});

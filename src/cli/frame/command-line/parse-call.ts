@@ -40,6 +40,7 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   const words = [...(end < 0 ? argv : argv.slice(0, end))];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (!word.startsWith("-") || word === "-") {
+      refuseDash(word);
       if (args.length === 0) fromFirstArg = [word, ...words];
       args.push(word);
       continue;
@@ -73,6 +74,15 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
     });
   checkArguments(spec, args);
   return { flags: convertFlags(table, flags), ...rest };
+}
+
+/** Programs that set texts replace hyphens. @throws UsageError for a word that begins with such a dash */
+function refuseDash(word: string): void {
+  const [dashes = ""] = /^[-\u2010-\u2015\u2212]+/.exec(word) ?? [];
+  if (dashes !== "" && dashes !== "-")
+    throw new UsageError(
+      `${quoteText(word)} begins with another character than the hyphen; write --${word.slice(dashes.length)}`,
+    );
 }
 
 function convertFlags(table: ReadonlyMap<string, Flag>, given: FlagTexts): Call["flags"] {

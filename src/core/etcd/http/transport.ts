@@ -289,8 +289,8 @@ function toMemberError(
     return new MemberError("unauthenticated", "final", `${target.url}: ${advice}`);
   }
   const start = JSON.stringify(text.slice(0, 80));
-  // A proxy's 502 or 503 is temporary; a status of 300 to 499 is permanent.
-  const advice = status >= 300 && status < 500 ? "elsewhere" : "retry";
+  // A proxy's 502 or 503 is temporary; 300 to 499 are permanent, and 501 of a server that knows no POST.
+  const advice = (status >= 300 && status < 500) || status === 501 ? "elsewhere" : "retry";
   return createNotEtcdError(target, advice, `status ${status}, ${start}`);
 }
 

@@ -1,22 +1,42 @@
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { WallTime } from "../../core/base/clock.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
-import type { ConsoleApp } from "../console-app.ts";
-import { isEtcdTab, type TabId, type TabState, type VisibleList } from "../state/console-state.ts";
+import {
+  type ConsoleState,
+  isEtcdTab,
+  type TabId,
+  type TabState,
+  type VisibleList,
+} from "../state/console-state.ts";
 import { clamp } from "../state/cursor.ts";
-import type { Size } from "../state/layout.ts";
+import type { Layout, Size } from "../state/layout.ts";
 import { type ConsoleTable, listTableNotes, ShownTable } from "./console-table.ts";
 import { EtcdReader } from "./etcd-reader.ts";
+import type { ShownData } from "./live-view.ts";
 import { OverviewPicture, type PicturePart } from "./overview-picture.ts";
+import type { TabCounts } from "./tab-counter.ts";
+
+/** What a table needs of the console. */
+interface TablePorts {
+  context: CommandContext;
+  readonly state: ConsoleState;
+  readonly liveView: Pick<ShownData, "hasRead">;
+  getLayout(): Layout | undefined;
+  getTabCounts(): TabCounts;
+  getWallTime(): WallTime;
+  notifyChange(): void;
+}
 
 /** The place of a table: the left one, or the only one, and the right one. */
-export class TableView {
+export class TablePane {
   readonly isRight: boolean;
   readonly etcd: EtcdReader;
   /** Of the overview. */
   readonly picture = new OverviewPicture();
-  readonly #app: ConsoleApp;
+  readonly #app: TablePorts;
   readonly #tables = new ShownTable();
 
-  constructor(app: ConsoleApp, isRight: boolean) {
+  constructor(app: TablePorts, isRight: boolean) {
     this.#app = app;
     this.isRight = isRight;
     this.etcd = new EtcdReader(app.context, () => app.notifyChange());
