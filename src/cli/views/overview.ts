@@ -341,7 +341,7 @@ interface Activity extends TimeSpan {
   waiters: readonly number[];
   /** How many runs ended in each part and had failed. */
   failures: readonly number[];
-  /** The earliest time of a run that is counted; the end of the span if there is none. */
+  /** The earliest time of a run that is counted; infinity if there is none. */
   oldest: WallTime;
 }
 
@@ -357,7 +357,9 @@ function countFittedActivity(
   const count = (length: Millis) => countActivity(snapshot, { from: wall - length, until: wall }, buckets);
   const all = count(span ?? HOUR_MS);
   const fitting = ACTIVITY_SPANS_MS.find((length) => length >= wall - all.oldest);
-  return span !== undefined || all.oldest >= wall || fitting === undefined ? all : count(fitting);
+  return span !== undefined || all.oldest === Number.POSITIVE_INFINITY || fitting === undefined
+    ? all
+    : count(fitting);
 }
 
 type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
@@ -375,7 +377,7 @@ export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, bucket
     const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
     if (failures[bucket] !== undefined) failures[bucket] += 1;
   };
-  let oldest = span.until;
+  let oldest = Number.POSITIVE_INFINITY;
   const addWait = (from: WallTime, until: WallTime) => {
     oldest = Math.min(oldest, from);
     waiters.add(from, until);

@@ -32,7 +32,7 @@ export class TablePane {
   readonly isRight: boolean;
   readonly etcd: EtcdReader;
   /** Of the overview. */
-  readonly picture = new OverviewPicture();
+  readonly overview = new OverviewPicture();
   readonly #app: TablePorts;
   readonly #tables = new ShownTable();
 
@@ -70,7 +70,7 @@ export class TablePane {
   }
   /** The selected part of the picture; undefined if the cursor is in the table below, or elsewhere. */
   get picturePart(): PicturePart | undefined {
-    return this.pictureHeight > 0 ? this.picture.findPart(this.tabState.cell) : undefined;
+    return this.pictureHeight > 0 ? this.overview.findPart(this.tabState.cell) : undefined;
   }
   /** The lines above the titles of the table's columns. */
   get notes(): ReturnType<typeof listTableNotes> {

@@ -141,7 +141,8 @@ function handlePress(
   const index = cursor.top + line - titles;
   const hasRow = line >= titles && index < pane.table.length;
   const { picturePart: before } = pane;
-  const part = line < pane.pictureHeight ? pane.picture.findPartAt(line, column - PICTURE_MARGIN) : undefined;
+  const part =
+    line < pane.pictureHeight ? pane.overview.findPartAt(line, column - PICTURE_MARGIN) : undefined;
   if (button === "right" && !hasRow && part === undefined) return;
   activate(app, pane);
   focusOn(app, "table");
@@ -336,7 +337,7 @@ function listAdviceLines(isRefused: boolean): string[] {
 /** The picture of the overview, with the selected part of it. */
 function OverviewPicture({ width, height, pane }: Size & { pane: TablePane }) {
   const app = useFrame();
-  const lines = pane.picture.draw({
+  const lines = pane.overview.draw({
     view: app.liveView,
     problems: app.getTabCounts().problems,
     isAscii: app.theme.signs.isAscii,

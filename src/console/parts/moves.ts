@@ -24,11 +24,11 @@ function changeCursor(
 
 /** Moves between the parts of the overview's picture, and between it and the table below. @returns false if it does not move there */
 export function moveInPicture(app: ConsoleApp, id: string): boolean {
-  const { picture, picturePart: from, pictureHeight, tabState } = app.tablePane;
+  const { overview, picturePart: from, pictureHeight, tabState } = app.tablePane;
   if (pictureHeight === 0) return false;
   if (from === undefined && (id !== "up" || tabState.cursor.index > 0)) return false;
   const isStep = id === "up" || id === "down" || id === "left" || id === "right";
-  const part = isStep ? picture.findNext(from, id) : undefined;
+  const part = isStep ? overview.findNext(from, id) : undefined;
   if (part === undefined && (id === "left" || id === "right")) return false;
   selectPicturePart(app, part);
   return isStep;
