@@ -19,7 +19,7 @@ export function Explorer({ size }: { size: Size }) {
   const isFocused = useConsole(hasFocus);
   return (
     <PaneArea id="explorer" size={size} onPress={handlePress}>
-      <TitleRow isFocused={isFocused}>
+      <TitleRow width={size.width} isFocused={isFocused}>
         <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} />
       </TitleRow>
       <PaneRows size={size} build={buildExplorerRows} />

@@ -55,14 +55,15 @@ export function PaneRows({ size, build }: PaneRowsProps) {
 }
 
 interface TitleRowProps {
+  width: number;
   isFocused: boolean;
   children?: ReactNode;
 }
 
 /** The title of a pane. Its background shows whether the pane has the focus. */
-export function TitleRow({ isFocused, children }: TitleRowProps) {
+export function TitleRow({ width, isFocused, children }: TitleRowProps) {
   return (
-    <Surface ground={isFocused ? "titleRowFocused" : "titleRow"} height={1} overflow="hidden">
+    <Surface ground={isFocused ? "titleRowFocused" : "titleRow"} width={width} height={1} overflow="hidden">
       {children}
     </Surface>
   );
@@ -85,7 +86,7 @@ export function BorderLine({ border, width, isFocused, children }: BorderLinePro
   const role = isFocused ? "accent" : "border";
   return (
     <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
-      <TitleRow isFocused={isFocused}>
+      <TitleRow width={width} isFocused={isFocused}>
         <Box flexShrink={0}>
           <Row cells={[{ text: `${sign} `, role }]} />
           {children}
