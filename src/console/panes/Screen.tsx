@@ -86,7 +86,7 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
         {detail && (
           <Box flexDirection="column">
             {table && isBeside && (
-              <TitleRow isFocused={isFocused}>
+              <TitleRow width={detail.width} isFocused={isFocused}>
                 <Row cells={[{ text: " " }]} />
                 {title}
               </TitleRow>
