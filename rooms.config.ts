@@ -285,6 +285,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "frame/command-line/help.ts",
         "frame/command-line/instant.ts",
         "frame/command-line/parse-call.ts",
+        "frame/command-line/past-target.ts",
         "frame/command.ts",
         "frame/completion/complete.ts",
         "frame/connect.ts",
@@ -294,6 +295,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "frame/logging.ts",
         "frame/open-external-program.ts",
         "frame/outcome.ts",
+        "frame/past-moment.ts",
         "frame/print-outcome.ts",
         "frame/read-snapshot.ts",
         "frame/store-command.ts",
@@ -365,6 +367,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "commands/see/site-metrics.ts",
       ],
       "texts of commands that the console shows as panes": [
+        "commands/see/comparison.ts",
         "commands/see/console.ts",
         "commands/see/detail.ts",
         "commands/see/format-raw.ts",

@@ -338,6 +338,8 @@ export class ConsoleApp {
 
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
+    const target = this.tablePane.picturePart?.target;
+    if (target !== undefined) return target.kind === "listing" ? undefined : target;
     return this.table.getSubjectAt(this.tabState.cursor.index);
   }
 

@@ -55,10 +55,9 @@ export function buildObjectPage(
   };
 }
 
-function listParts({ heading, tone, evidence = [], facts, sections }: Detail, basePath: string): Html[] {
+function listParts({ heading, tone, facts, sections }: Detail, basePath: string): Html[] {
   return [
     html`<h1 class="${tone}">${heading}</h1>`,
-    ...evidence.map((section) => renderSection(section, basePath)),
     html`<dl>${facts.map(renderFact)}</dl>`,
     ...sections.map((section) => renderSection(section, basePath)),
   ];

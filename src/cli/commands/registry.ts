@@ -21,6 +21,7 @@ import { hookTest } from "./schedule/hook.ts";
 import { SCHEDULE_INSPECTIONS } from "./schedule/inspect.ts";
 import { importPerfectsched, SCHEDULE_TRANSFERS } from "./schedule/transfer.ts";
 import { worker } from "./schedule/worker.ts";
+import { compare } from "./see/compare.ts";
 import { consoleCommand } from "./see/console.ts";
 import { logs } from "./see/logs.ts";
 import { ls } from "./see/ls/ls.ts";
@@ -40,6 +41,7 @@ export const COMMANDS = [
   ...ETCD_COMMANDS,
   logs,
   timeline,
+  compare,
   reset,
   ...DRAIN_COMMANDS,
   ...GROUP_COMMANDS,

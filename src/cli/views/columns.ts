@@ -175,7 +175,11 @@ export function formatDrainNote(drains: readonly Drain[], of: DrainScope): strin
 }
 
 /** Formats who acted: `ann@web1`, or `ann as root@web1` with sudo. */
-export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string {
+export function formatAuditAuthor({
+  user,
+  sudoUser,
+  host,
+}: Pick<AuditRecord, "user" | "sudoUser" | "host">): string {
   return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
 }
 

@@ -14,8 +14,6 @@ import type { TableColumn } from "./view.ts";
 export interface Detail {
   heading: string;
   tone: Tone;
-  /** Sections shown directly below the heading, such as the last output. */
-  evidence?: readonly Section[];
   facts: readonly Fact[];
   sections: readonly Section[];
 }

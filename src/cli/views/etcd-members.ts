@@ -96,6 +96,28 @@ export function buildMemberRows({ roster, statuses, metrics }: KnownMembers): Me
   return rows.sort((a, b) => MEMBER_STATES.indexOf(a.state) - MEMBER_STATES.indexOf(b.state));
 }
 
+/** How near the members are to their limits. */
+export interface EtcdLoad {
+  /** The fullest database and its quota, in bytes; undefined if no member publishes its quota. */
+  database: { used: number; total: number } | undefined;
+  /** Log entries that the last member is behind, in steps of 100: smaller differences mean nothing. */
+  lag: number;
+}
+
+/** Measures the members that answer. */
+export function measureEtcdLoad(known: KnownMembers): EtcdLoad {
+  const rows = buildMemberRows(known);
+  const databases = rows.flatMap(({ status, quota }) =>
+    status === undefined || quota === undefined ? [] : [{ used: status.dbSize, total: quota }],
+  );
+  const [database] = databases.sort((a, b) => b.used / b.total - a.used / a.total);
+  return { database, lag: Math.floor(Math.max(0, ...rows.map(({ lag = 0 }) => lag)) / 100) * 100 };
+}
+
+/** The lag and the delay of an answer at which their bars are full. etcd warns of slower answers. */
+export const FULL_BAR_LAG = MAX_LOG_LAG;
+export const FULL_BAR_DELAY_MS = 100;
+
 function judgeState(member: ClusterMember | undefined, status: EndpointStatus | undefined): MemberState {
   if (status === undefined) return "unasked";
   if (!status.ok) return status.error.kind === "permission" ? "hidden" : "unreachable";
@@ -166,15 +188,18 @@ export const MEMBER_COLUMNS: readonly TableColumn<MemberRow>[] = [
   createNumberColumn("index", 5, ({ status }) => status?.raftIndex),
   createNumberColumn("lag", 2, ({ lag }) => lag, {
     getTone: ({ lag = 0 }) => (lag > MAX_LOG_LAG ? "problem" : "plain"),
+    getShare: ({ lag }) => ({ used: lag ?? 0, total: FULL_BAR_LAG }),
   }),
   createBytesColumn("db", 2, ({ status }) => status?.dbSize, {
     getTone: ({ status, quota = Number.POSITIVE_INFINITY }) =>
       (status?.dbSize ?? 0) >= NEARLY_FULL * quota ? "problem" : "plain",
+    getShare: ({ status, quota }) => ({ used: status?.dbSize ?? 0, total: quota }),
   }),
   createBytesColumn("inUse", 4, ({ status }) => status?.dbInUse, { title: "IN USE" }),
   createBytesColumn("quota", 4, ({ quota }) => quota),
   createRightColumn("latency", 3, ({ status }) => status && `${status.millis.toFixed(1)} ms`, {
     getSortValue: ({ status }) => status?.millis ?? Number.POSITIVE_INFINITY,
+    getShare: ({ status }) => ({ used: status?.millis ?? 0, total: FULL_BAR_DELAY_MS }),
   }),
   createTextColumn("alarms", 1, ({ alarms }) => alarms.join(" "), { getTone: () => "problem" }),
   createTextColumn("id", 6, formatMemberId, { isRandom: true }),

@@ -1,9 +1,11 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBytes } from "../../core/base/size.ts";
 import { pluralize } from "../../core/base/text.ts";
+import { NEARLY_FULL } from "../../site/state/etcd-findings.ts";
 import { getShareTone } from "../../site/state/shares.ts";
-import type { TextSpan, Tone } from "../../site/state/subject.ts";
+import type { PictureTarget, Share, TextSpan, Tone } from "../../site/state/subject.ts";
 import { judgeWaitAge, shortenOwner, shortenResourceName } from "./columns.ts";
 import {
   clipSpans,
@@ -17,8 +19,15 @@ import {
   joinDrawings,
   measureSpans,
 } from "./drawing.ts";
+import { FULL_BAR_DELAY_MS, FULL_BAR_LAG } from "./etcd-members.ts";
 import { formatShare, getHostTone } from "./hosts.ts";
-import { type EtcdSummary, type HostLoad, MOST_OVERVIEW_ITEMS, type Overview } from "./overview.ts";
+import {
+  type EtcdAnswer,
+  type EtcdSummary,
+  type HostLoad,
+  MOST_OVERVIEW_ITEMS,
+  type Overview,
+} from "./overview.ts";
 import { formatTimeUntilNext, getScheduleTone } from "./schedules.ts";
 import { drawTimeAxis } from "./timeline-drawing.ts";
 
@@ -38,20 +47,23 @@ interface OverviewForm {
   /** Maximum items of each list. */
   items: number;
   hasBlanks: boolean;
+  /** Whether the limits of etcd get a line of their own. */
+  hasLimits?: boolean;
 }
 
 /** Where the height does not matter. */
-const DEFAULT_FORM: OverviewForm = { heights: [4, 3], items: 5, hasBlanks: true };
+const DEFAULT_FORM: OverviewForm = { heights: [4, 3], items: 5, hasBlanks: true, hasLimits: true };
 
 /** Largest first. */
 const FORMS: readonly OverviewForm[] = [
-  { heights: [9, 6], items: MOST_OVERVIEW_ITEMS, hasBlanks: true },
-  { heights: [6, 4], items: 8, hasBlanks: true },
+  { heights: [9, 6], items: MOST_OVERVIEW_ITEMS, hasBlanks: true, hasLimits: true },
+  { heights: [6, 4], items: 8, hasBlanks: true, hasLimits: true },
   DEFAULT_FORM,
-  { heights: [4, 3], items: 5, hasBlanks: false },
-  { heights: [3, 2], items: 4, hasBlanks: false },
+  { heights: [4, 3], items: 5, hasBlanks: false, hasLimits: true },
+  { heights: [3, 2], items: 4, hasBlanks: false, hasLimits: true },
   { heights: [2, 2], items: 3, hasBlanks: false },
   { heights: [2, 1], items: 2, hasBlanks: false },
+  { heights: [2, 1], items: 1, hasBlanks: false },
 ];
 
 /** Width from which three lists stand side by side. */
@@ -80,7 +92,7 @@ export function drawOverview(overview: Overview, look: OverviewLook, rows?: numb
 function drawForm(
   overview: Overview,
   look: OverviewLook,
-  { heights, items, hasBlanks }: OverviewForm,
+  { heights, items, hasBlanks, hasLimits = false }: OverviewForm,
 ): Drawing {
   const { queues, next, failures, etcd } = overview;
   const lists = {
@@ -94,7 +106,7 @@ function drawForm(
     drawHosts(overview, look),
     drawActivity(overview, look, heights),
     ...drawLists(lists, look),
-    ...(etcd === undefined ? [] : [drawEtcd(etcd, look)]),
+    ...(etcd === undefined ? [] : [drawEtcd(etcd, look, hasLimits)]),
   ];
   const lines = parts.flatMap((part, at) => (hasBlanks && at > 0 ? [[], ...part] : part));
   return lines.map((line) => clipSpans(line, look.width));
@@ -103,18 +115,22 @@ function drawForm(
 /** Draws the numbers of the site: `● 31 held  ◌ 22 waiting  ▲ 7 problems  2 drains  5 schedules`. */
 function drawCounts({ counts }: Overview, { width, signs }: OverviewLook): Drawing {
   const { held, waiting, problems, drains, schedules, hosts, workers } = counts;
-  const drawState = (count: number, text: string, tone: Tone): TextSpan[] =>
-    count === 0 ? [{ text, role: "quiet" }] : [{ text: `${signs.marks[tone]}${text}`, role: tone }];
-  const drawNumber = (count: number, what: string): TextSpan[] => [
-    { text: pluralize(count, what), role: "plain" },
+  const drawState = (count: number, text: string, tone: Tone, name: string): TextSpan[] => {
+    const target = { kind: "listing", name } as const;
+    return count === 0
+      ? [{ text, role: "quiet", target }]
+      : [{ text: `${signs.marks[tone]}${text}`, role: tone, target }];
+  };
+  const drawNumber = (count: number, what: string, name = `${what}s`): TextSpan[] => [
+    { text: pluralize(count, what), role: "plain", target: { kind: "listing", name } },
   ];
   const pieces = [
-    drawState(held, `${held} held`, "held"),
-    drawState(waiting, `${waiting} waiting`, "waiting"),
-    drawState(problems, pluralize(problems, "problem"), "problem"),
-    drawState(drains, pluralize(drains, "drain"), "problem"),
+    drawState(held, `${held} held`, "held", "locks"),
+    drawState(waiting, `${waiting} waiting`, "waiting", "queues"),
+    drawState(problems, pluralize(problems, "problem"), "problem", "problems"),
+    drawState(drains, pluralize(drains, "drain"), "problem", "drains"),
     drawNumber(hosts, "host"),
-    drawNumber(workers, "worker"),
+    drawNumber(workers, "worker", "hosts"),
     drawNumber(schedules, "schedule"),
   ];
   const forms = [3, 2, 1].map((gap) => wrapPieces(pieces, width, gap));
@@ -186,7 +202,7 @@ export function drawHosts({ hosts }: Pick<Overview, "hosts">, { width, signs }: 
     drawHost === undefined
       ? drawHostLevels(hosts, width, signs)
       : wrapPieces(
-          hosts.map((host) => drawHost(host, widths, signs)),
+          hosts.map((host) => setTarget(drawHost(host, widths, signs), { kind: "host", name: host.host })),
           width,
           2,
         );
@@ -242,9 +258,13 @@ function drawHostName(host: HostLoad, { name }: CellWidths, signs: DrawingSigns)
 /** Draws one character for each host, in groups of ten. */
 function drawHostLevels(hosts: readonly HostLoad[], width: number, signs: DrawingSigns): Drawing {
   const groups = Array.from({ length: Math.ceil(hosts.length / 10) }, (_, at) =>
-    hosts
-      .slice(at * 10, at * 10 + 10)
-      .map((host): TextSpan => ({ text: drawHostLevel(host, signs), role: getHostLoadTone(host) })),
+    hosts.slice(at * 10, at * 10 + 10).map(
+      (host): TextSpan => ({
+        text: drawHostLevel(host, signs),
+        role: getHostLoadTone(host),
+        target: { kind: "host", name: host.host },
+      }),
+    ),
   );
   const lines = wrapPieces(groups, width, 1);
   if (lines.length <= MOST_HOST_LINES) return lines;
@@ -282,7 +302,11 @@ function drawActivity(
     { text: "waiters", role: "waiting" },
     { text: ` below, last ${formatBriefDuration(until - from)}`, role: "quiet" },
   ];
-  return [title, ...graph, [{ text: indent + drawTimeAxis({ from, until }, columns), role: "quiet" }]];
+  return [
+    setTarget(title, { kind: "listing", name: "history" }),
+    ...graph,
+    [{ text: indent + drawTimeAxis({ from, until }, columns), role: "quiet" }],
+  ];
 }
 
 /** Draws the lists, side by side as far as there is room. */
@@ -295,19 +319,22 @@ function drawLists(lists: Overview, look: OverviewLook): Drawing[] {
   return [joinDrawings(beside), drawFailures(lists, look)];
 }
 
-/** Draws the longest queues with bars relative to the longest one. */
+/** Draws the longest queues, each with the number of its waiters over the span of the activity. */
 function drawQueues({ queues }: Overview, look: OverviewLook): Drawing {
   const { width, signs, wall } = look;
-  const most = queues[0]?.waiting ?? 0;
-  const barWidth = Math.max(4, Math.floor(width / 4));
-  const rows = queues.map(({ name, waiting, since }): ListRow => {
+  const rows = queues.map(({ kind, name, waiting, since, trend }): ListRow => {
     const age = since === undefined ? 0 : wall - since;
-    return [
-      { text: shortenResourceName(name) },
-      drawBar({ used: waiting, total: most }, barWidth, "waiting", signs),
-      { text: String(waiting) },
-      { text: since === undefined ? "" : formatBriefDuration(age), role: judgeWaitAge(age) },
-    ];
+    const shown = trend.slice(-Math.max(4, Math.floor(width / 4)));
+    const most = Math.max(...shown);
+    return {
+      target: { kind, name },
+      cells: [
+        { text: shortenResourceName(name) },
+        { text: shown.map((value) => drawLevel(value / most, signs)).join(""), role: "waiting" },
+        { text: String(waiting) },
+        { text: since === undefined ? "" : formatBriefDuration(age), role: judgeWaitAge(age) },
+      ],
+    };
   });
   return drawList(
     "BUSIEST QUEUES",
@@ -319,11 +346,14 @@ function drawQueues({ queues }: Overview, look: OverviewLook): Drawing {
 
 function drawNextRuns({ next }: Overview, { width, wall }: OverviewLook): Drawing {
   const rows = next.map(
-    ({ id, at, state }): ListRow => [
-      { text: id },
-      { text: state, role: getScheduleTone(state) },
-      { text: formatTimeUntilNext(at, wall), role: at <= wall ? "waiting" : "plain" },
-    ],
+    ({ id, at, state }): ListRow => ({
+      target: { kind: "schedule", name: id },
+      cells: [
+        { text: id },
+        { text: state, role: getScheduleTone(state) },
+        { text: formatTimeUntilNext(at, wall), role: at <= wall ? "waiting" : "plain" },
+      ],
+    }),
   );
   return drawList("NEXT RUNS", rows.length === 0 ? "no schedule has a next run" : "", rows, width);
 }
@@ -332,20 +362,26 @@ function drawFailures({ failures }: Overview, { width, wall }: OverviewLook): Dr
   const rows = failures.map(({ kind, name, result, endedAt, host, reason = "" }): ListRow => {
     const where = host === undefined ? "" : ` on ${shortenOwner(host)}`;
     const why = reason === "" ? "" : `: ${reason}`;
-    return [
-      { text: `${kind} ${name}${where}${why}` },
-      { text: result, role: "problem" },
-      { text: `${formatBriefDuration(wall - endedAt)} ago`, role: "quiet" },
-    ];
+    return {
+      target: { kind, name },
+      cells: [
+        { text: `${kind} ${name}${where}${why}` },
+        { text: result, role: "problem" },
+        { text: `${formatBriefDuration(wall - endedAt)} ago`, role: "quiet" },
+      ],
+    };
   });
   return drawList("LAST FAILURES", rows.length === 0 ? "none recorded" : "", rows, width);
 }
 
 /** The cells of a line. The first one gets the width that the others leave; what is behind the second is on the right. */
-type ListRow = readonly (TextSpan | readonly TextSpan[])[];
+interface ListRow {
+  cells: readonly (TextSpan | readonly TextSpan[])[];
+  target: PictureTarget;
+}
 
 function drawList(title: string, note: string, rows: readonly ListRow[], width: number): Drawing {
-  const cells = rows.map((row) => row.map((cell) => ("text" in cell ? [cell] : cell)));
+  const cells = rows.map((row) => row.cells.map((cell) => ("text" in cell ? [cell] : cell)));
   const widths = cells.reduce<number[]>(
     (most, row) => row.map((spans, at) => Math.max(most[at] ?? 0, measureSpans(spans))),
     [],
@@ -362,11 +398,12 @@ function drawList(title: string, note: string, rows: readonly ListRow[], width: 
       return [{ text: " " }, ...(at === 0 ? [...spans, blanks] : [blanks, ...spans])];
     }),
   ]);
-  return [buildHeading(title, note), ...lines].map((line) => clipSpans(line, width));
+  const linked = rows.map(({ target }, at) => setTarget(lines[at] ?? [], target));
+  return [buildHeading(title, note), ...linked].map((line) => clipSpans(line, width));
 }
 
-/** Draws the state of etcd: `● etcd 3/3 members, leader m1, 3.6.4, 2 ms`. */
-function drawEtcd(etcd: EtcdSummary, { signs, wall, width }: OverviewLook): Drawing {
+/** Draws the state of etcd: `● etcd 3/3 members, leader m1, 3.6.4, 2 ms`, and its limits beside that if there is room. */
+function drawEtcd(etcd: EtcdSummary, { signs, wall, width }: OverviewLook, hasLimits: boolean): Drawing {
   if (etcd.kind === "silence") {
     const text = `${signs.marks.problem}etcd has not answered for ${formatBriefDuration(wall - etcd.since)}: ${etcd.error.message}`;
     return [[{ text: fitText(text, width).trimEnd(), role: "problem" }]];
@@ -377,13 +414,44 @@ function drawEtcd(etcd: EtcdSummary, { signs, wall, width }: OverviewLook): Draw
     `${up}/${pluralize(total, "member")}`,
     leader === undefined ? "no leader" : `leader ${leader}`,
     ...(version === undefined ? [] : [`version ${version}`]),
-    `${Math.max(1, Math.round(ms))} ms`,
+    ...(hasLimits && etcd.load !== undefined ? [] : [`${Math.max(1, Math.round(ms))} ms`]),
   ];
   const text = fitText(parts.join(` ${signs.dot} `), Math.max(1, width - 7)).trimEnd();
-  return [
-    [
-      { text: `${signs.marks[tone]}etcd `, role: tone },
-      { text, role: tone === "held" ? "plain" : tone },
-    ],
+  const facts: TextSpan[] = [
+    { text: `${signs.marks[tone]}etcd `, role: tone },
+    { text, role: tone === "held" ? "plain" : tone },
   ];
+  const lines = wrapPieces([facts, ...drawEtcdLimits(etcd, signs)], width, 2);
+  const [first = [], ...more] = lines.map((line) => setTarget(line, { kind: "listing", name: "members" }));
+  return hasLimits ? [first, ...more] : [first];
+}
+
+/** Draws how near etcd is to its limits: `quota █░░░░░ 9.2 MiB of 2.0 GiB`, the lag and the delay of an answer. */
+function drawEtcdLimits({ load, ms }: Pick<EtcdAnswer, "load" | "ms">, signs: DrawingSigns): TextSpan[][] {
+  if (load === undefined) return [];
+  const { database, lag } = load;
+  const drawLimit = (title: string, share: Share & { total: number }, text: string): TextSpan[] => {
+    const part = share.used / share.total;
+    const tone = part >= NEARLY_FULL ? "problem" : part >= 0.5 ? "waiting" : "accent";
+    return [
+      { text: `${title} `, role: "quiet" },
+      ...drawBar(share, BAR_WIDTH, tone, signs),
+      { text: ` ${text}`, role: tone === "accent" ? "plain" : tone },
+    ];
+  };
+  const quota = database && `${formatBytes(database.used)} of ${formatBytes(database.total)}`;
+  return [
+    ...(database === undefined ? [] : [drawLimit("quota", database, quota ?? "")]),
+    drawLimit("raft lag", { used: lag, total: FULL_BAR_LAG }, lag === 0 ? "< 100" : String(lag)),
+    drawLimit(
+      "latency",
+      { used: ms, total: FULL_BAR_DELAY_MS },
+      ms < 10 ? "< 10 ms" : `${Math.round(ms)} ms`,
+    ),
+  ];
+}
+
+/** Makes all of a line lead to an object or a listing. */
+function setTarget(line: readonly TextSpan[], target: PictureTarget): TextSpan[] {
+  return line.map((span) => ({ ...span, target }));
 }

@@ -1,5 +1,5 @@
 import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { HOUR_MS } from "../../core/base/duration.ts";
+import { HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
@@ -8,8 +8,15 @@ import { isFailure } from "../../schedule/state/outcome.ts";
 import { getHeldSince } from "../../site/state/claims.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeQueueTally, findFullestShare, type ResourceShare } from "../../site/state/shares.ts";
-import { countRuns, listEntriesByRun, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import {
+  buildQueueId,
+  countRuns,
+  listEntriesByRun,
+  type NamedQueue,
+  type Snapshot,
+} from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
+import type { EtcdLoad } from "./etcd-members.ts";
 import { buildHostRows, type HostRow, judgeHostState, SHARE_JSON } from "./hosts.ts";
 import {
   describeChoice,
@@ -74,6 +81,8 @@ interface BusyQueue {
   holders: number;
   used: number;
   total: number | undefined;
+  /** How many waited, on average, in equal parts of the activity's span. The last value is the number of now. */
+  trend: readonly number[];
 }
 
 interface NextRun {
@@ -96,7 +105,7 @@ interface Failure {
 /** What is known about etcd, as observe/etcd-health.ts reports it. */
 export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: WallTime; error: Error };
 
-interface EtcdAnswer {
+export interface EtcdAnswer {
   kind: "answer";
   /** Round trip. */
   ms: Millis;
@@ -105,13 +114,14 @@ interface EtcdAnswer {
   up: number;
   total: number;
   version: string | undefined;
+  load?: EtcdLoad;
 }
 
 export const OVERVIEW_COLLECTIONS = problemsView.collections;
 
 interface OverviewOptions {
-  /** How far back the activity begins, ms. Default: an hour. */
-  span?: number;
+  /** How far back the activity begins, ms. Default: an hour, or less if nothing older is recorded. */
+  span?: Millis;
   /** Parts of the activity. Default: 60. */
   buckets?: number;
   etcd?: EtcdSummary | undefined;
@@ -127,10 +137,11 @@ export const MOST_OVERVIEW_ITEMS = 12;
  * the problems.
  */
 export function buildOverview(snapshot: Snapshot, wall: WallTime, options: OverviewOptions = {}): Overview {
-  const { span = HOUR_MS, buckets = 60, etcd } = options;
+  const { buckets = 60, etcd } = options;
   const { problems = findProblems(snapshot, wall).length } = options;
   const viewContext = buildViewContext(snapshot, wall);
   const rows = buildHostRows(snapshot, viewContext).sort((a, b) => (a.fqdn < b.fqdn ? -1 : 1));
+  const activity = countFittedActivity(snapshot, wall, buckets, options.span);
   return {
     counts: {
       ...countRuns(snapshot),
@@ -141,8 +152,10 @@ export function buildOverview(snapshot: Snapshot, wall: WallTime, options: Overv
       workers: snapshot.workers.size,
     },
     hosts: rows.map((row) => toHostLoad(row, wall)),
-    queues: selectFirst(listWaited(snapshot), (queue) => -computeQueueTally(queue).waiting).map(toBusyQueue),
-    activity: countActivity(snapshot, { from: wall - span, until: wall }, buckets),
+    queues: selectFirst(listWaited(snapshot), (queue) => -computeQueueTally(queue).waiting).map((queue) =>
+      toBusyQueue(queue, snapshot, activity),
+    ),
+    activity,
     next: selectFirst(listNextRuns(buildScheduleRows(snapshot, viewContext)), ({ at }) => at),
     failures: selectFirst(listFailures(snapshot), ({ endedAt }) => -endedAt),
     etcd,
@@ -165,9 +178,24 @@ function* listWaited({ queues }: Snapshot): Iterable<NamedQueue> {
   for (const queue of queues.values()) if (computeQueueTally(queue).waiting > 0) yield queue;
 }
 
-function toBusyQueue(queue: NamedQueue): BusyQueue {
+/** Parts of the trend of a queue. */
+const TREND_PARTS = 10;
+
+function toBusyQueue(queue: NamedQueue, { histories }: Snapshot, span: TimeSpan): BusyQueue {
+  const { kind, name } = queue;
   const { waiting, since, holders, used, total } = computeQueueTally(queue);
-  return { kind: queue.kind, name: queue.name, waiting, since, holders, used, total };
+  const runs = kind === "lock" ? histories.get(name) : undefined;
+  const { waiters } = countActivity(
+    {
+      queues: new Map([[buildQueueId(kind, name), queue]]),
+      histories: new Map(runs && [[name, runs]]),
+      executions: new Map(),
+      dues: new Map(),
+    },
+    span,
+    TREND_PARTS,
+  );
+  return { kind, name, waiting, since, holders, used, total, trend: [...waiters.slice(0, -1), waiting] };
 }
 
 function* listNextRuns(rows: readonly ScheduleRow[]): Iterable<NextRun> {
@@ -313,6 +341,25 @@ interface Activity extends TimeSpan {
   waiters: readonly number[];
   /** How many runs ended in each part and had failed. */
   failures: readonly number[];
+  /** The earliest time of a run that is counted; infinity if there is none. */
+  oldest: WallTime;
+}
+
+/** The spans of an activity, ms: the shortest that has all runs is used. */
+const ACTIVITY_SPANS_MS = [5, 10, 20, 40].map((minutes) => minutes * MINUTE_MS);
+
+function countFittedActivity(
+  snapshot: Snapshot,
+  wall: WallTime,
+  buckets: number,
+  span: Millis | undefined,
+): Activity {
+  const count = (length: Millis) => countActivity(snapshot, { from: wall - length, until: wall }, buckets);
+  const all = count(span ?? HOUR_MS);
+  const fitting = ACTIVITY_SPANS_MS.find((length) => length >= wall - all.oldest);
+  return span !== undefined || all.oldest === Number.POSITIVE_INFINITY || fitting === undefined
+    ? all
+    : count(fitting);
 }
 
 type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
@@ -330,6 +377,11 @@ export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, bucket
     const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
     if (failures[bucket] !== undefined) failures[bucket] += 1;
   };
+  let oldest = Number.POSITIVE_INFINITY;
+  const addWait = (from: WallTime, until: WallTime) => {
+    oldest = Math.min(oldest, from);
+    waiters.add(from, until);
+  };
   const tasks = listTasks(snapshot);
   for (const entries of listEntriesByRun(snapshot)) {
     const isOne = "key" in entries;
@@ -337,22 +389,30 @@ export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, bucket
     if (tasks.size > 0 && run !== undefined) tasks.delete(run);
     const { enqueuedAt, grantedAt } = isOne ? readTimes(entries) : readClaimTimes(entries);
     if (enqueuedAt === undefined) continue;
-    waiters.add(enqueuedAt, grantedAt ?? span.until);
+    addWait(enqueuedAt, grantedAt ?? span.until);
     if (grantedAt !== undefined) holders.add(grantedAt, span.until);
   }
   for (const runs of snapshot.histories.values())
     for (const { run, enqueuedAt, grantedAt, endedAt, exit } of runs) {
       if (endedAt < span.from) continue;
       if (tasks.size > 0) tasks.delete(run);
-      waiters.add(enqueuedAt, grantedAt);
+      addWait(enqueuedAt, grantedAt);
       holders.add(grantedAt, endedAt);
       if (exit !== 0) addFailure(endedAt);
     }
   for (const { from, until, hasFailed } of tasks.values()) {
+    if ((until ?? span.until) < span.from) continue;
+    oldest = Math.min(oldest, from);
     holders.add(from, until ?? span.until);
     if (hasFailed && until !== undefined) addFailure(until);
   }
-  return { ...span, failures, holders: holders.computeAverages(), waiters: waiters.computeAverages() };
+  return {
+    ...span,
+    failures,
+    oldest,
+    holders: holders.computeAverages(),
+    waiters: waiters.computeAverages(),
+  };
 }
 
 /** When a run was enqueued and granted; undefined if it was not, or its ticket cannot be read. */

@@ -735,9 +735,9 @@ export function buildScheduleDetail(
   return {
     heading: `schedule ${id}: ${row.states.join(", ")}`,
     tone: getScheduleTone(row.state),
-    evidence: buildLastOutput(outcomes),
     facts: buildScheduleFacts(row, wall),
     sections: [
+      ...buildLastOutput(outcomes),
       ...buildExecutionTable(row, wall, sessions),
       ...buildHostTable(row, wall),
       ...buildOpenTable(row, wall),

@@ -1,14 +1,15 @@
 import { ETCD_REMEDY } from "../../cli/views/problems.ts";
 import { buildQueueId } from "../../site/state/snapshot.ts";
-import type { Subject } from "../../site/state/subject.ts";
+import type { PictureTarget, Subject } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
 import { openRemedy, openTarget } from "../overlays/Dialog.tsx";
 import { openJob } from "../overlays/output.tsx";
 import { openRaw } from "../overlays/RawKeys.tsx";
+import { moveInPicture } from "../parts/moves.ts";
 import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
 import { findSelectedTarget } from "../parts/pane-lines.ts";
-import { getTabView, type TabId, updateTab } from "../state/console-state.ts";
+import { getTabView, TABS, type TabId, updateTab } from "../state/console-state.ts";
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
@@ -23,6 +24,8 @@ export function openSelected(app: ConsoleApp): void {
       return node && goTo(app, node.tab, node.key);
     }
     case "table": {
+      const target = app.tablePane.picturePart?.target;
+      if (target !== undefined) return openPicturePart(app, target);
       const subject = app.getSubject();
       if (app.state.tab === "sessions") return openRaw(app);
       return getTabView(app.state.tab) === "problems" && subject !== undefined
@@ -36,6 +39,19 @@ export function openSelected(app: ConsoleApp): void {
       return target && openTarget(app, target);
     }
   }
+}
+
+/** Goes to the listing, or to the row of the object and its detail. */
+function openPicturePart(app: ConsoleApp, target: PictureTarget): void {
+  app.update(rememberPlace);
+  if (target.kind === "listing") {
+    const tab = TABS.find((id) => id === target.name);
+    return tab && goTo(app, tab, undefined);
+  }
+  const row = findSubjectRow(target);
+  if (row === undefined) return;
+  goTo(app, row.tab, row.key);
+  openDetail(app);
 }
 
 /** Opens the dialog of a problem's remedy. If no command remedies it, goes to the row that the problem is about. */
@@ -99,7 +115,8 @@ function moveCell(app: ConsoleApp, by: 1 | -1): boolean {
  */
 export function unfold(app: ConsoleApp, isOpen: boolean): void {
   const { focus, explorer } = app.state;
-  if (focus === "table" && moveCell(app, isOpen ? 1 : -1)) return;
+  if (focus === "table" && (moveInPicture(app, isOpen ? "right" : "left") || moveCell(app, isOpen ? 1 : -1)))
+    return;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
   if (focus !== "explorer") return;

@@ -1,3 +1,4 @@
+import type { PastMoment } from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import type { Detail, DetailContext } from "../../cli/views/detail.ts";
 import { buildDrainDetail } from "../../cli/views/drains.ts";
@@ -19,7 +20,6 @@ import type { SessionLivenessMap } from "../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { type Subject, toActionable } from "../../site/state/subject.ts";
 import type { ConsoleTable } from "./console-table.ts";
-import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";
 
 /** Sessions can be read only in the present. */

@@ -230,7 +230,7 @@ function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns)
 }
 
 /** The id of the root of the nodes that need attention. */
-const ATTENTION = "attention";
+export const ATTENTION = "attention";
 
 /** Maximum number of nodes of each sort. The others are counted. */
 const MOST_URGENT = 5;

@@ -1,6 +1,6 @@
+import type { PastMoment } from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
-import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader } from "./outcome-reader.ts";
 
 /** Minimum time between two reads of all outcomes, ms. */

@@ -1,6 +1,8 @@
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import type { PastMoment } from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
+import { type EtcdLoad, measureEtcdLoad } from "../../cli/views/etcd-members.ts";
 import {
   addMs,
   LONG_AGO,
@@ -42,16 +44,6 @@ interface ReadProgress {
   total: number | undefined;
 }
 
-/** A past moment, and how exactly it is known. */
-export interface PastMoment {
-  revision: bigint;
-  /** The time that the screen is about. */
-  at: WallTime;
-  /** Times of the last change before it, and of the first one after it, as far as they are known. */
-  from: WallTime | undefined;
-  until: WallTime | undefined;
-}
-
 /** Whether the displayed data can be trusted. */
 export interface ConnectionState {
   /**
@@ -75,6 +67,7 @@ interface ClusterHealth {
   version: string | undefined;
   /** Alarms and errors that members report. */
   faults: readonly string[];
+  load: EtcdLoad;
 }
 
 /** Whether the data is current, so that changes are allowed. */
@@ -285,8 +278,9 @@ export class LiveView implements ShownData {
     if (beat.kind === "silence") this.#silence = beat;
     else {
       this.#silence = undefined;
-      const { leader, up, total, version, faults } = beat;
-      this.#clusterHealth = { leader, up, total, version, faults, ms: roundDuration(beat.ms) };
+      const { leader, up, total, version, faults, reading } = beat;
+      const load = measureEtcdLoad(reading);
+      this.#clusterHealth = { leader, up, total, version, faults, load, ms: roundDuration(beat.ms) };
       this.#askedAt = addMs(this.#context.clock.now(), -beat.ms);
     }
     // A frame of a first read takes time from it, and its next picture shows this too.

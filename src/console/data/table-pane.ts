@@ -13,6 +13,7 @@ import type { Layout, Size } from "../state/layout.ts";
 import { type ConsoleTable, listTableNotes, ShownTable } from "./console-table.ts";
 import { EtcdReader } from "./etcd-reader.ts";
 import type { ShownData } from "./live-view.ts";
+import { OverviewPicture, type PicturePart } from "./overview-picture.ts";
 import type { TabCounts } from "./tab-counter.ts";
 
 /** What a table needs of the console. */
@@ -30,6 +31,8 @@ interface TablePorts {
 export class TablePane {
   readonly isRight: boolean;
   readonly etcd: EtcdReader;
+  /** Of the overview. */
+  readonly overview = new OverviewPicture();
   readonly #app: TablePorts;
   readonly #tables = new ShownTable();
 
@@ -64,6 +67,10 @@ export class TablePane {
     if (height === undefined) return 0;
     const rows = clamp(Math.max(3, Math.floor(height / 4)), 1, this.table.length);
     return Math.max(0, height - rows - 1 - this.notes.length);
+  }
+  /** The selected part of the picture; undefined if the cursor is in the table below, or elsewhere. */
+  get picturePart(): PicturePart | undefined {
+    return this.pictureHeight > 0 ? this.overview.findPart(this.tabState.cell) : undefined;
   }
   /** The lines above the titles of the table's columns. */
   get notes(): ReturnType<typeof listTableNotes> {

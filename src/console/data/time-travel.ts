@@ -1,26 +1,27 @@
-import { parseInstant } from "../../cli/frame/command-line/instant.ts";
+import type { PastTarget } from "../../cli/frame/command-line/past-target.ts";
+import {
+  describeTooOld,
+  findPastMoment,
+  type PastMoment,
+  PastRefusal,
+  readMoment,
+  readPastSnapshot,
+} from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
 import type { WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
-import { DAY_MS, formatInstant, parseDuration } from "../../core/base/duration.ts";
+import { formatInstant } from "../../core/base/duration.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
-import { quoteText } from "../../core/base/text.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {
   findLastChange,
   findNextChange,
   findOldestRevision,
-  findRevisionAt,
   isTooOld,
   type PastChange,
-  readCurrentRevision,
-  readTimeOfRevision,
-  type TimedRevision,
 } from "../../site/observe/past-revision.ts";
-import { load } from "../../site/observe/read.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
-import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
-import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
+import type { ConnectionState, ShownData } from "./live-view.ts";
 
 /** Receives the messages of time travel for the user. */
 interface TravelListener {
@@ -33,9 +34,6 @@ interface Journey {
   moment: PastMoment;
   message?: string;
 }
-
-/** Ends a journey without a new state. The message is a sentence for the user. */
-class TravelRefusal extends Error {}
 
 /** Shows past states of etcd. The live view continues meanwhile, so the return takes no time. Never throws. */
 export class TimeTravel {
@@ -63,11 +61,9 @@ export class TimeTravel {
   /** Shows the state at a time or a revision, as soon as it is read. */
   go(target: PastTarget): void {
     const what = "at" in target ? formatInstant(target.at) : `revision ${target.revision}`;
-    void this.#read(`reading the state at ${what}`, async (signal) => {
-      const moment =
-        "at" in target ? await this.#findTime(target.at, signal) : await this.#findRevision(target, signal);
-      return { moment };
-    });
+    void this.#read(`reading the state at ${what}`, async (signal) => ({
+      moment: await findPastMoment(this.#context, target, signal),
+    }));
   }
 
   /** Shows the state before the last change, or after the next one. */
@@ -95,7 +91,7 @@ export class TimeTravel {
     this.#listener.onChange();
     try {
       const { moment, message } = await find(signal);
-      const view = await this.#readView(moment, signal);
+      const view = new PastView(await readPastSnapshot(this.#context, moment, signal), moment);
       if (signal.aborted) return;
       this.#view = view;
       if (message !== undefined) this.#listener.onMessage(message, "quiet");
@@ -108,49 +104,23 @@ export class TimeTravel {
     }
   }
 
-  async #readView(moment: PastMoment, signal: AbortSignal): Promise<PastView> {
-    const builder = new SnapshotBuilder(this.#context.keys, SNAPSHOT_COLLECTIONS);
-    await load(this.#context, builder, { revision: moment.revision, signal });
-    return new PastView(builder.getSnapshot(), moment);
-  }
-
-  async #findTime(at: WallTime, signal: AbortSignal): Promise<PastMoment> {
-    const found = await findRevisionAt(this.#context, at, signal);
-    if (found.kind === "tooOld") throw new TravelRefusal(describeTooOld(formatInstant(at), found.oldest));
-    const { revision, from, until } = found;
-    return { revision, at, from, until };
-  }
-
-  async #findRevision({ revision }: { revision: bigint }, signal: AbortSignal): Promise<PastMoment> {
-    const current = await readCurrentRevision(this.#context, signal);
-    if (revision > current)
-      throw new TravelRefusal(`there is no revision ${revision} yet: etcd is at ${current}`);
-    return await this.#buildMoment(revision, signal);
-  }
-
   async #findNext({ revision }: PastMoment, signal: AbortSignal): Promise<Journey> {
     const change = await findNextChange(this.#context, revision, signal);
-    if (change === undefined) throw new TravelRefusal("no later change was found; a returns to live");
-    const moment = await this.#buildMoment(change.revision, signal);
+    if (change === undefined) throw new PastRefusal("no later change was found; a returns to live");
+    const moment = await readMoment(this.#context, change.revision, signal);
     return { moment, message: `after the change of ${nameChange(this.#context.keys, change)}` };
   }
 
   async #findBefore({ revision }: PastMoment, signal: AbortSignal): Promise<Journey> {
     const oldest = await findOldestRevision(this.#context, signal);
     const change = await findLastChange(this.#context, { revision, oldest: oldest.revision }, signal);
-    if (change === undefined) throw new TravelRefusal(describeTooOld("an earlier change", oldest));
-    const moment = await this.#buildMoment(change.revision - 1n, signal);
+    if (change === undefined) throw new PastRefusal(describeTooOld("an earlier change", oldest));
+    const moment = await readMoment(this.#context, change.revision - 1n, signal);
     return { moment, message: `before the change of ${nameChange(this.#context.keys, change)}` };
   }
 
-  /** Builds the moment of a revision. Its time is that of the last change in it. */
-  async #buildMoment(revision: bigint, signal: AbortSignal): Promise<PastMoment> {
-    const { at } = await readTimeOfRevision(this.#context, revision, signal);
-    return { revision, at: at ?? this.#context.clock.getWallTime(), from: at, until: undefined };
-  }
-
   async #explain(error: unknown): Promise<string> {
-    if (error instanceof TravelRefusal) return error.message;
+    if (error instanceof PastRefusal) return error.message;
     const text = getErrorMessage(error);
     if (!isTooOld(error)) return `the past cannot be read: ${text}`;
     try {
@@ -159,12 +129,6 @@ export class TimeTravel {
       return `etcd has compacted this revision: ${text}`;
     }
   }
-}
-
-/** Says what the oldest available state is. Earlier queues are stored nowhere. */
-function describeTooOld(what: string, { revision, at }: TimedRevision): string {
-  const since = at === undefined ? "" : ` of ${formatInstant(at)}`;
-  return `etcd has compacted ${what}: the oldest state is revision ${revision}${since}; see History and Audit`;
 }
 
 /** Shows the state of etcd at a past revision. It never changes, and nothing can be changed through it. */
@@ -210,42 +174,6 @@ function nameKey(keys: Keys, key: string): string {
   const parsed = keys.parse(key);
   if (parsed.kind === "audit") return UNKNOWN_ACTION;
   return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
-}
-
-/** The destination of time travel: a time, or a revision of etcd. */
-type PastTarget = { at: WallTime } | { revision: bigint };
-
-const CLOCK_TEXT = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
-
-/** Examples of times, for messages and hints. */
-export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
-
-/** Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen. */
-export function parsePastTarget(text: string, now: WallTime): PastTarget | { fault: string } {
-  const wanted = text.trim();
-  const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];
-  if (revision !== undefined)
-    return BigInt(revision) > 0n ? { revision: BigInt(revision) } : { fault: "revisions begin at 1" };
-  const at = parseClock(wanted, now) ?? parseSpan(wanted, now) ?? parseInstant(wanted, "UTC", now)?.at;
-  if (at === undefined) return { fault: `write a time as ${PAST_TARGET_FORM}; got ${quoteText(wanted)}` };
-  return at > now ? { fault: `${quoteText(wanted)} is in the future` } : { at };
-}
-
-function parseClock(text: string, now: WallTime): number | undefined {
-  const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK_TEXT.exec(text) ?? []);
-  if (day === undefined && hour === undefined) return undefined;
-  const [h, m, s] = [Number(hour ?? 0), Number(minute ?? 0), Number(second)];
-  if (h > 23 || m > 59 || s > 59) return undefined;
-  const today = now - (now % DAY_MS);
-  const clock = ((h * 60 + m) * 60 + s) * 1_000;
-  if (day !== undefined) return (day.toLowerCase() === "today" ? today : today - DAY_MS) + clock;
-  return today + clock > now ? today - DAY_MS + clock : today + clock;
-}
-
-/** `-2h` and `2h` are both two hours ago. */
-function parseSpan(text: string, now: WallTime): number | undefined {
-  const span = parseDuration(text.replace(/^-\s*/, ""));
-  return "value" in span ? now - span.value : undefined;
 }
 
 /** Formats a time: `03:00:02Z`, with the day if it is not that of `now`. */

@@ -52,6 +52,9 @@ function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): R
     BLANK_ROW,
     { cells: [{ text: "Signs", role: "heading" }, ...signs] },
     BLANK_ROW,
+    ...wrap(
+      "Text selection by the mouse: hold Shift (iTerm2: Option, macOS Terminal: Fn); --no-mouse gives it the mouse for good.",
+    ),
     ...wrap('Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.', "quiet"),
   ];
 }

@@ -69,9 +69,9 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
       foot={Array(Math.max(0, height - rows.length)).fill(BLANK_ROW)}
       hints={[
         ["↑↓", "move"],
-        ["Enter", "open"],
+        ...(node === undefined || node.kind === "note" ? [] : ([["Enter", OPEN_VERBS[node.kind]]] as const)),
         ["/", "prefix"],
-        ["y", "copy"],
+        ...(node === undefined ? [] : ([["y", "copy"]] as const)),
         ["r", "read again"],
       ]}
       width={width}
@@ -80,6 +80,9 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
     />
   );
 }
+
+/** What Enter does to a node. */
+const OPEN_VERBS = { folder: "unfold", more: "read more", key: "show value" } as const;
 
 function getId({ kind, key }: KeyNode): string {
   return `${kind} ${key}`;

@@ -25,6 +25,7 @@ import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { createRow, padText, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
+import { openComparison } from "./Comparison.tsx";
 import { openTarget } from "./Dialog.tsx";
 import { moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
@@ -110,6 +111,12 @@ function Timeline({ subject, ranges }: TimelineProps) {
       history?.runs.find(({ run }) => run === bar.run),
     );
   };
+  const compare = () => {
+    const bar = bars[cursor];
+    const from = bar?.waitedFrom ?? bar?.from ?? span.from;
+    const until = bar === undefined ? window.end : bar.until;
+    openComparison(app, { at: from - 1 }, { at: until ?? now });
+  };
   const zoom = (by: "in" | "out") => () => setWindow(zoomWindow(window, by, now));
   const pan = (by: -1 | 1) => () => setWindow(panWindow(window, by, now));
   const showNow = () => {
@@ -128,6 +135,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
     l: pan(1),
     "0": showNow,
     enter: open,
+    c: compare,
   };
   useKeys(keys, move);
   const until = window.end === undefined ? "now" : formatInstant(span.until);
@@ -154,6 +162,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
         ["0", "now"],
         ["↑↓", "run"],
         ["Enter", "open"],
+        ["c", "compare before and after"],
       ]}
       width={room.width}
     />

@@ -99,7 +99,7 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
 
 /** Commands for which the console has an action or tabs that show more. */
 const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
-  "logs,ls,overview,schedule dead,timeline,why".split(","),
+  "compare,logs,ls,overview,schedule dead,timeline,why".split(","),
 );
 
 /** Actions for keys only. They are not listed in the palette. */

@@ -1,4 +1,5 @@
 import { Box } from "ink";
+import { formatAuditAuthor } from "../../cli/views/columns.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../site/state/subject.ts";
@@ -214,7 +215,7 @@ function listContextActions(app: ConsoleApp): string[] {
     case "drain":
       return ["undrain"];
     default:
-      return ["nextPane"];
+      return app.tablePane.picturePart === undefined ? ["nextPane"] : ["open", "nextPane"];
   }
 }
 
@@ -229,7 +230,7 @@ function buildHeader(app: ConsoleApp): BarProps {
   const { theme, context, isReadOnly } = app;
   const { prefix } = context.settings;
   const { dot } = theme.signs;
-  const user = `${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)}`;
+  const user = cleanToWidth(formatAuditAuthor(context.operator), 60);
   return {
     ground: "bar",
     left: [
@@ -258,7 +259,7 @@ function formatBreadcrumb(app: ConsoleApp): string {
   const { state, theme } = app;
   const name = toActionable(app.getSubject())?.name;
   const label = getTabLabel(state.tab);
-  return name === undefined || state.tab === "overview"
+  return name === undefined || (state.tab === "overview" && app.tablePane.picturePart === undefined)
     ? label
     : `${label} ${theme.signs.step} ${cleanToWidth(name, 32)}`;
 }

@@ -1,7 +1,8 @@
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { openSelected, unfold } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
-import type { TreeNode } from "../data/explorer-tree.ts";
+import { ATTENTION, type TreeNode } from "../data/explorer-tree.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
@@ -9,6 +10,9 @@ import type { Size } from "../state/layout.ts";
 import { buildTreeCells, Row, type RowCell, type RowModel } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
 import { PaneArea, PaneRows, TitleRow } from "./PaneArea.tsx";
+
+/** A note of at most this width is never cut. A longer one is left out where it has less room. */
+const SHORT_NOTE_COLUMNS = 4;
 
 /** The tree of everything, beside the table. */
 export function Explorer({ size }: { size: Size }) {
@@ -50,9 +54,21 @@ function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] 
       { text: mark, role },
     ],
     { text: node.label, role: label },
-    { text: node.note, role },
+    {
+      text: node.id.startsWith(`${ATTENTION}/`)
+        ? fitNote(node, width - start.length - mark.length)
+        : node.note,
+      role,
+    },
     width,
   );
+}
+
+/** Cuts the note of a node before its name; its colour and mark say the most important. @param room  columns of both */
+function fitNote({ label, note }: TreeNode, room: number): string {
+  const left = room - 2 - computeDisplayWidth(label);
+  if (computeDisplayWidth(note) <= SHORT_NOTE_COLUMNS) return note;
+  return left < SHORT_NOTE_COLUMNS ? "" : cleanToWidth(note, left);
 }
 
 /** Opens the node that is pressed, or folds or unfolds it if its fold sign is pressed. */

@@ -13,7 +13,7 @@ import { createRow, Row, type RowModel, ThemeContext } from "../theme/Row.tsx";
 import { shadeTheme } from "../theme/theme.ts";
 import { Header, StatusBar } from "./Bar.tsx";
 import { Explorer } from "./Explorer.tsx";
-import { BorderLine, Divider, PaneArea, PaneRows } from "./PaneArea.tsx";
+import { BorderLine, Divider, PaneArea, PaneRows, TitleRow } from "./PaneArea.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
 import { Rail } from "./Rail.tsx";
 import { Table } from "./Table.tsx";
@@ -66,6 +66,9 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
   const { tablePane, otherPane } = useConsole(getViews);
   const isFocused = focus === "detail";
   const isSplit = table && beside && otherPane;
+  const title = (
+    <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
+  );
   return (
     <Box flexDirection="column">
       {!isSplit && <Tabs width={mainWidth} pane={tablePane} />}
@@ -77,13 +80,21 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
         {table && detail && isBeside && <Divider border="detailWidth" isFocused={isFocused} />}
         {table && detail && !isBeside && (
           <BorderLine border="detailHeight" width={detail.width} isFocused={isFocused}>
-            <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
+            {title}
           </BorderLine>
         )}
         {detail && (
-          <PaneArea id="detail" size={detail} onPress={(app) => focusOn(app, "detail")}>
-            <PaneRows size={detail} build={buildDetailRows} />
-          </PaneArea>
+          <Box flexDirection="column">
+            {table && isBeside && (
+              <TitleRow width={detail.width} isFocused={isFocused}>
+                <Row cells={[{ text: " " }]} />
+                {title}
+              </TitleRow>
+            )}
+            <PaneArea id="detail" size={detail} onPress={(app) => focusOn(app, "detail")}>
+              <PaneRows size={detail} build={buildDetailRows} />
+            </PaneArea>
+          </Box>
         )}
       </Box>
     </Box>

@@ -1,9 +1,6 @@
-import { useCallback, useMemo } from "react";
+import { useCallback } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
-import { buildOverview } from "../../cli/views/overview.ts";
-import { drawOverview } from "../../cli/views/overview-drawing.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
@@ -14,7 +11,7 @@ import { NOT_READ_YET } from "../data/live-view.ts";
 import type { TablePane } from "../data/table-pane.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
-import { moveToRow, scrollPane } from "../parts/moves.ts";
+import { moveToRow, scrollPane, selectPicturePart } from "../parts/moves.ts";
 import { actInPane, activate, focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
 import { isEtcdTab, type TabId, updateTab } from "../state/console-state.ts";
@@ -28,6 +25,8 @@ import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that it is watched. */
 const GUTTER_COLUMNS = 2;
+/** Columns before the picture. */
+const PICTURE_MARGIN = 1;
 
 /** The rows of a tab, below the titles of their columns. */
 export function Table({ size, pane }: { size: Size; pane: TablePane }) {
@@ -42,7 +41,7 @@ export function Table({ size, pane }: { size: Size; pane: TablePane }) {
       onScroll={scroll}
     >
       {hasEtcdLine && <EtcdLine width={size.width} pane={pane} />}
-      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} />}
+      {pictureHeight > 0 && <OverviewPicture width={size.width} height={pictureHeight} pane={pane} />}
       <PaneRows size={size} build={build} />
     </PaneArea>
   );
@@ -75,7 +74,7 @@ function buildTableRows(app: ConsoleApp, pane: TablePane, width: number): RowMod
       return {
         id: table.getKeyAt(index),
         cells: [...buildMarkCells(app, pane, index), ...buildCells(app, pane, cells, index)],
-        selection: index === cursor.index ? selection : undefined,
+        selection: index === cursor.index && pane.picturePart === undefined ? selection : undefined,
       };
     }),
   ];
@@ -141,18 +140,28 @@ function handlePress(
   const { cursor } = pane.tabState;
   const index = cursor.top + line - titles;
   const hasRow = line >= titles && index < pane.table.length;
-  if (button === "right" && !hasRow) return;
+  const { picturePart: before } = pane;
+  const part =
+    line < pane.pictureHeight ? pane.overview.findPartAt(line, column - PICTURE_MARGIN) : undefined;
+  if (button === "right" && !hasRow && part === undefined) return;
   activate(app, pane);
   focusOn(app, "table");
+  selectPicturePart(app, part);
+  if (part !== undefined) {
+    if (button === "right") openMenu(app, origin);
+    else if (wasFocused && before?.id === part.id) openSelected(app);
+    return;
+  }
   if (button === "left" && title !== undefined) return sortByColumn(app, title);
   if (!hasRow) return;
-  const before = app.table.cell;
+  const cellBefore = app.table.cell;
   const pressed = app.table.findColumnAt(column - GUTTER_COLUMNS);
-  const cell = app.table.cells.find((id) => id === pressed) ?? before;
+  const cell = app.table.cells.find((id) => id === pressed) ?? cellBefore;
   if (cell !== undefined) app.update((state) => updateTab(state, { cell }));
   moveToRow(app, "table", index);
   if (button === "right") openMenu(app, origin);
-  else if (wasFocused && index === cursor.index && cell === before) openSelected(app);
+  else if (wasFocused && index === cursor.index && cell === cellBefore && before === undefined)
+    openSelected(app);
 }
 
 function buildNotes(app: ConsoleApp, { notes }: TablePane, width: number): RowModel[] {
@@ -325,29 +334,26 @@ function listAdviceLines(isRefused: boolean): string[] {
   ];
 }
 
-/** Interval at which the overview is built again while nothing changes, ms. */
-const OVERVIEW_INTERVAL_MS = 5_000;
-
-/** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
-function OverviewPicture({ width, height }: Size) {
+/** The picture of the overview, with the selected part of it. */
+function OverviewPicture({ width, height, pane }: Size & { pane: TablePane }) {
   const app = useFrame();
-  const { snapshot, clusterHealth } = app.liveView;
-  const { problems } = app.getTabCounts();
-  const wall = app.getShownTime();
-  const signs = app.theme.signs.isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
-  const look = { width: width - 2, signs, wall };
-  const buckets = countGraphValues(look.width, signs);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: time alone changes the picture in steps
-  const overview = useMemo(
-    () =>
-      buildOverview(snapshot, wall, {
-        buckets,
-        etcd: clusterHealth && { kind: "answer", ...clusterHealth },
-        ...(problems !== undefined && { problems }),
-      }),
-    [snapshot, clusterHealth, problems, buckets, Math.floor(wall / OVERVIEW_INTERVAL_MS)],
-  );
-  const lines = drawOverview(overview, look, height);
-  const rows = Array.from({ length: height }, (_, at) => ({ cells: [{ text: " " }, ...(lines[at] ?? [])] }));
+  const lines = pane.overview.draw({
+    view: app.liveView,
+    problems: app.getTabCounts().problems,
+    isAscii: app.theme.signs.isAscii,
+    wall: app.getShownTime(),
+    width: width - PICTURE_MARGIN - 1,
+    height,
+  });
+  const selected = pane.isActive && app.state.focus === "table" ? pane.picturePart : undefined;
+  const rows = Array.from({ length: height }, (_, at) => {
+    const cells = (lines[at] ?? []).map(
+      ({ text, role, target }): RowCell =>
+        at === selected?.line && target === selected.target
+          ? { text, role, ground: "cursor" }
+          : { text, role },
+    );
+    return { cells: [{ text: " ".repeat(PICTURE_MARGIN) }, ...cells] };
+  });
   return <Rows rows={rows} width={width} />;
 }

@@ -181,7 +181,7 @@ const GLOBAL_ACTIONS = {
   resetSizes: { brief: "return all panes to their usual sizes", keys: [] },
   reread: { brief: "read everything again", keys: ["R"] },
   theme: { brief: "next theme", keys: ["T"] },
-  travel: { brief: "show a past time; in the past: return to live", keys: ["a"] },
+  travel: { brief: "show a past time, or compare two; in the past: return to live", keys: ["a"] },
   olderChange: { brief: "in the past: before the last change", keys: ["{"] },
   newerChange: { brief: "in the past: after the next change", keys: ["}"] },
   redraw: { brief: "repaint the screen", keys: ["ctrl+l"] },

@@ -38,7 +38,7 @@ export function clearMarks(app: ConsoleApp): void {
 }
 
 /**
- * Returns the subjects that actions apply to: the row selected in the detail, otherwise the marked rows that still
+ * Returns the subjects that actions apply to: the row selected in the detail, the selected part of a picture, otherwise the marked rows that still
  * exist, otherwise the row under the cursor.
  */
 export function getChosenSubjects(app: ConsoleApp): Subject[] {
@@ -46,7 +46,7 @@ export function getChosenSubjects(app: ConsoleApp): Subject[] {
   if (selected !== undefined) return [selected];
   const { marks } = app.tabState;
   const own = app.getSubject();
-  if (marks.size === 0) return own === undefined ? [] : [own];
+  if (marks.size === 0 || app.tablePane.picturePart !== undefined) return own === undefined ? [] : [own];
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 

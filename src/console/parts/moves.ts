@@ -1,6 +1,7 @@
 import type { DetailLine } from "../../cli/commands/see/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { type ConsoleState, getCursor, type Pane, setCursor } from "../state/console-state.ts";
+import type { PicturePart } from "../data/overview-picture.ts";
+import { type ConsoleState, getCursor, type Pane, setCursor, updateTab } from "../state/console-state.ts";
 import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor, stepBy } from "../state/cursor.ts";
 import { findTargetLines, listDetailLines } from "./pane-lines.ts";
 
@@ -21,9 +22,28 @@ function changeCursor(
   app.update((state) => setCursor(state, pane, change(getCursor(state, pane), rows, height)));
 }
 
+/** Moves between the parts of the overview's picture, and between it and the table below. @returns false if it does not move there */
+export function moveInPicture(app: ConsoleApp, id: string): boolean {
+  const { overview, picturePart: from, pictureHeight, tabState } = app.tablePane;
+  if (pictureHeight === 0) return false;
+  if (from === undefined && (id !== "up" || tabState.cursor.index > 0)) return false;
+  const isStep = id === "up" || id === "down" || id === "left" || id === "right";
+  const part = isStep ? overview.findNext(from, id) : undefined;
+  if (part === undefined && (id === "left" || id === "right")) return false;
+  selectPicturePart(app, part);
+  return isStep;
+}
+
+/** @param part  undefined: the table below */
+export function selectPicturePart(app: ConsoleApp, part: PicturePart | undefined): void {
+  if (app.state.tab !== "overview" || part?.id === app.tabState.cell) return;
+  app.update((state) => ({ ...updateTab(state, { cell: part?.id }), detail: { top: 0 } }));
+}
+
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
 export function moveInFocusedPane(app: ConsoleApp, id: string): void {
   const { focus } = app.state;
+  if (focus === "table" && moveInPicture(app, id)) return;
   const list = findList(app, focus);
   if (list === undefined) return scrollText(app, focus, id);
   const size = { page: Math.max(1, list.height - 1), wheel: 0 };

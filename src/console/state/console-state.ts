@@ -56,8 +56,8 @@ export interface TabState {
   order: SortOrder | undefined;
   /** Ids of the chosen columns, in order. Undefined: those of the view. */
   columns: readonly string[] | undefined;
-  /** Id of the column of the selected cell, in a table whose cells are objects. */
-  cell?: string;
+  /** Id of the column of the selected cell, in a table whose cells are objects; of the selected part of the overview's picture. */
+  cell?: string | undefined;
   /** Keys of marked rows. */
   marks: ReadonlySet<string>;
   /** Key of the row where a range of marks starts. */

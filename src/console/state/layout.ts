@@ -128,7 +128,7 @@ function computeMainSizes(
     const left = available.width - 1 - chooseSize(state, "detailWidth", computed, available.width);
     return {
       table: { width: left, height: available.height },
-      detail: { width: available.width - 1 - left, height: available.height },
+      detail: { width: available.width - 1 - left, height: available.height - 1 }, // below its title
     };
   }
   const computed = computeDetailHeight(available.height, wishes);

@@ -244,11 +244,15 @@ function announcesLight({ COLORFGBG = "" }: Env): boolean {
 /** Levels of each component in the colour cube of the 256 colours. */
 const CUBE_LEVELS = [0, 95, 135, 175, 215, 255];
 
-/** Backgrounds whose nearest colour is that of another background, or makes text unreadable. */
+/** Backgrounds whose nearest colour is that of another background, or makes text unreadable: the only dark blue is navy, so there is grey instead. Four are texts that must be lighter on it. */
 const CHOSEN_COLOURS: Readonly<Record<string, number>> = {
   "#181818": 233,
-  "#20384f": 17,
-  "#04395e": 17,
+  "#20384f": 236,
+  "#04395e": 238,
+  "#f58c8f": 217,
+  "#75beff": 117,
+  "#a0a8b2": 249,
+  "#a3b0bd": 250,
   "#f8f8f8": 255,
   "#ebebeb": 254,
   "#e4e6f1": 253,

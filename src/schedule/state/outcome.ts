@@ -12,6 +12,8 @@ const MAX_KEPT_TAILS = 2;
 
 /** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 4_096;
+/** Maximum length of the last line that dead letters without a tail keep, characters. */
+const LONGEST_LAST_LINE = 200;
 const LONGEST_REASON = 300;
 
 /** Maximum size of what a handler returned, bytes of JSON, and number of outcomes that keep it. */
@@ -135,7 +137,7 @@ export function addOutcomes(
   const runs = limitRuns([...added.map(limitOutcome).toReversed(), ...before.runs], limits);
   const letters =
     dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, DEAD_LETTERS_LENGTH);
-  return { runs: limitTails(runs).map(limitValue), dead: limitTails(letters) };
+  return { runs: limitTails(runs).map(limitValue), dead: limitTails(letters, keepLastLine) };
 }
 
 /**
@@ -179,14 +181,20 @@ export function isFailing({ runs }: OutcomeHistory, besides?: string): boolean {
   return last !== undefined && last.result !== "ok";
 }
 
-/** Removes all tails but a few: they are the largest part of the value in etcd. */
-function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
+/**
+ * Shortens all tails but a few: they are the largest part of the value in etcd.
+ * @param shorten  removes the tail, or a part of it
+ */
+function limitTails(
+  runs: readonly OccurrenceOutcome[],
+  shorten: typeof removeTail = removeTail,
+): OccurrenceOutcome[] {
   const withTail = runs.filter(({ tail }) => tail !== undefined);
   const bad = withTail.filter(({ result }) => result !== "ok");
   const kept = new Set(
     [...withTail.slice(0, 1), ...bad.slice(0, 1), ...withTail.slice(1)].slice(0, MAX_KEPT_TAILS),
   );
-  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
+  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : shorten(run)));
 }
 
 /** Removes what the handlers of older runs returned. @param at  0 is the newest run */
@@ -198,6 +206,12 @@ function limitValue(run: OccurrenceOutcome, at: WallTime): OccurrenceOutcome {
 
 function removeTail({ tail: _, ...rest }: OccurrenceOutcome): OccurrenceOutcome {
   return rest;
+}
+
+/** Dead letters are told apart by what each printed last. */
+function keepLastLine({ tail = "", ...rest }: OccurrenceOutcome): OccurrenceOutcome {
+  const [last = ""] = tail.trimEnd().split("\n").slice(-1);
+  return last === "" ? rest : { ...rest, tail: last.slice(0, LONGEST_LAST_LINE).toWellFormed() };
 }
 
 function filterOutcomes(value: unknown, most: number): OccurrenceOutcome[] {

@@ -50,7 +50,12 @@ export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain" |
 export interface TextSpan {
   text: string;
   role?: Tone | "heading" | undefined;
+  /** What it shows, in a picture whose parts can be opened. */
+  target?: PictureTarget;
 }
+
+/** An object, or the listing of all objects of a kind. */
+export type PictureTarget = Subject | { kind: "listing"; name: string };
 
 /** Units in use of a total. */
 export interface Share {

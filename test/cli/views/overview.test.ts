@@ -132,10 +132,43 @@ it("is drawn as a picture", () => {
   expect(text).toContain("web1 █████░ cpu 3/4");
   expect(text).toContain("web2 ╳╳╳╳╳╳ drained");
   expect(text).toContain("old  ······ silent");
-  expect(text).toMatch(/^x +█+ 2 +2h +soon\.one +no-worker +in 5s$/m);
+  expect(text).toMatch(/^x +▅+█ 2 +2h +soon\.one +no-worker +in 5s$/m);
   expect(text).toMatch(/^lock export on web1: timeout +exit 3 +30s ago$/m);
   expect(text).toMatch(/^ +1 │ +⣿$/m);
   expect(text).toContain("▲ etcd 2/3 members · leader m1 · version 3.6.4 · 3 ms");
+});
+
+it("shows the shortest time that has all runs", () => {
+  const getSpan = (enqueuedAt: number) => {
+    const { activity } = build([createTicketKey("lock x", "a", 1, { host: WEB, enqueuedAt })]);
+    return activity.until - activity.from;
+  };
+  // Times are shown in steps, so a run can have begun after the time that is shown.
+  expect(
+    [-500, 10_000, 6 * 60_000, 50 * 60_000, 7_200_000].map((age) => getSpan(NOW - age) / 60_000),
+  ).toEqual([5, 5, 10, 60, 60]);
+  expect(build([]).activity.from).toBe(NOW - 3_600_000);
+});
+
+it("shows in a queue's trend when its waiters came", () => {
+  const wait = (run: string, revision: number, age: number) =>
+    createTicketKey("lock x", run, revision, { host: WEB, enqueuedAt: NOW - age });
+  const [queue] = build([wait("a", 1, 290_000), wait("b", 2, 125_000), wait("c", 3, 1_000)]).queues;
+  expect(queue?.trend.map(Math.round)).toEqual([1, 1, 1, 1, 1, 1, 2, 2, 2, 3]);
+});
+
+it.each([
+  [3_400, 0, "accent"],
+  [99, 90, "problem"],
+] as const)("shows how near etcd is to its limits: %d MB, %d ms", (used, ms, tone) => {
+  const load = {
+    database: { used: used * 1_048_576, total: 100 * 1_048_576 * (tone === "accent" ? 100 : 1) },
+    lag: 0,
+  };
+  const overview = buildOverview(createSnapshot([]), NOW, { etcd: { ...ETCD, ms, load } });
+  const line = drawOverview(overview, { width: 160, signs: UNICODE_DRAWING, wall: NOW }).at(-1) ?? [];
+  expect(toText([line])).toMatch(/quota █+░* [\d.]+ [GM]iB of .* raft lag ░+ < 100 +latency .* ms$/);
+  expect(line.filter(({ text }) => text.startsWith("█")).map(({ role }) => role)).toContain(tone);
 });
 
 it("says that etcd does not answer", () => {

@@ -1,10 +1,7 @@
 /** Where the console travels to, as tables. */
 import { describe, expect, it } from "vitest";
-import {
-  describePastMoment,
-  formatPastTime,
-  parsePastTarget,
-} from "../../../src/console/data/time-travel.ts";
+import { parsePastTarget } from "../../../src/cli/frame/command-line/past-target.ts";
+import { describePastMoment, formatPastTime } from "../../../src/console/data/time-travel.ts";
 import { searchPalette } from "../../../src/console/overlays/palette-search.ts";
 
 const NOW = Date.parse("2026-11-23T10:30:00Z");

@@ -39,3 +39,39 @@ test("what needs attention is a list: Enter leads to the remedy", async ({ names
   });
   await console.pressAndWait("enter", /reset lock x[\s\S]*Esc cancel/);
 });
+
+test("each part of the picture can be selected and opened", async ({ namespace }) => {
+  await namespace.execute("schedule add nightly '0 3 * * *' -- true");
+  await namespace.jobs.startAndWait("holder", "--lock busy", { hold: [60_000] });
+  namespace.jobs.start("waiter", "--lock busy --wait", { hold: [60_000] });
+  const console = await openConsole(namespace, {
+    columns: 160,
+    rows: 50,
+    view: "overview",
+    shows: /busy +\S+ 1 [\s\S]*etcd 1\/1 member[\s\S]*quota/,
+  });
+  const click = (text: RegExp, times: number) => {
+    const line = console.getScreen().findIndex((row) => text.test(row));
+    const column = console.getScreen()[line]?.search(text) ?? -1;
+    for (let time = 0; time < times; time++) console.click(column + 2, line);
+  };
+  // From the table to the limits of etcd, and to its members.
+  await console.pressAndWait("up", "Enter open");
+  await console.pressAndWait("enter", "ENDPOINT");
+  console.press("<");
+  // What a key does is what it does to the lock.
+  await console.waitFor("BUSIEST");
+  click(/busy +[▁-█]{4}/, 1);
+  await console.waitFor("Overview › busy");
+  await console.pressAndWait("right", "Overview › nightly");
+  await console.pressAndWait("left", "X reset");
+  await console.pressAndWait("X", /reset lock busy[\s\S]*Esc cancel/);
+  await console.pressAndWait("escape", (one) => !one.getText().includes("Esc cancel"));
+  await console.pressAndWait("enter", "HOLDER");
+  await console.pressAndWait("escape", "HOLDER");
+  console.press("<");
+  // A click selects, a second one opens: a counter leads to its listing.
+  await console.waitFor("ACTIVITY");
+  click(/1 schedule/, 2);
+  await console.waitFor(/SCHEDULE +STATE[\s\S]*nightly/);
+});

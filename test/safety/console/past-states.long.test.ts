@@ -32,6 +32,26 @@ async function openPast(console: Terminal, target: string): Promise<void> {
   console.press("enter");
 }
 
+test("two times are compared side by side: rows that differ are marked, with what happened between", async ({
+  namespace,
+}) => {
+  const now = Date.now();
+  await hold(namespace, "alpha", now - 60_000);
+  const held = await hold(namespace, "beta", now - 40_000);
+  await release(namespace, "beta");
+  await hold(namespace, "gamma", now - 10_000);
+  const console = await openConsole(namespace, { columns: 160, rows: 40, shows: /gamma +● held/ });
+  await openPast(console, `rev ${held}..`);
+  await console.waitFor(/LOCKS +2 of 3 differ/);
+  const lines = console.getScreen();
+  expect(lines.find((line) => line.includes("- beta"))).toMatch(/- beta +● held .*│ *│/);
+  expect(lines.find((line) => line.includes("+ gamma"))).toMatch(/│ +│ \+ gamma +● held/);
+  expect(lines.find((line) => line.includes("  alpha"))).toMatch(/alpha +● held .*│ +alpha +● held/);
+  expect(console.getText()).toMatch(/BETWEEN +1 event[\s\S]*lock beta/);
+  await console.pressAndWait("d", (one) => !one.getText().includes("│   alpha"));
+  await console.pressAndWait("escape", /gamma +● held/);
+});
+
 describe.each(TRANSPORTS)("over %s", (transport) => {
   test("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
     const namespace = await cluster.createTestNamespace(transport);

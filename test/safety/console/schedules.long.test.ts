@@ -58,13 +58,13 @@ describe("the tab of schedules", () => {
   });
 });
 
-describe("evidence first", () => {
-  test("the output of the last run stands directly under its state", async ({ namespace }) => {
+describe("the output of runs", () => {
+  test("the output of the last run stands under the facts", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24, shows: /mail +▲ failed/ });
     await console.pressAndWait(
       "2 down down",
-      /schedule mail: failed, waiting\n.*output of the run that ended .*: failed\n.*no .*space/,
+      /schedule mail: failed, waiting\n *when [\s\S]*output of the run that ended .*: failed\n.*no .*space/,
     );
   });
 

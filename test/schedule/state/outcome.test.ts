@@ -40,6 +40,22 @@ describe("what is remembered", () => {
     expect(runs.filter(({ tail }) => tail !== undefined).map(({ tail }) => tail)).toEqual(["t5", "t3"]);
   });
 
+  test("the last line of each dead letter", () => {
+    let memory = NO_OUTCOMES;
+    for (const at of [0, 1, 2, 3]) {
+      const dead = outcome(at, { result: "failed", tail: `begin\n${at} ${"x".repeat(300)}\n` });
+      memory = addOutcomes(memory, [dead], {}, dead);
+    }
+    const tails = memory.dead.map(({ tail }) => tail);
+    expect(tails.map((tail = "") => tail.trimEnd().split("\n").at(-1)?.slice(0, 2))).toEqual([
+      "3 ",
+      "2 ",
+      "1 ",
+      "0 ",
+    ]);
+    expect(tails.at(-1)).toHaveLength(200);
+  });
+
   test("not more of what a handler says than can be kept", () => {
     const loud = outcome(1, { tail: `${"x".repeat(99_999)}end`, reason: `why ${"y".repeat(9_999)}` });
     const memory = addOutcomes(NO_OUTCOMES, [loud], {}, loud);

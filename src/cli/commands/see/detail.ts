@@ -14,7 +14,7 @@ export interface DetailLine {
   target?: DetailTarget | undefined;
 }
 
-/** Renders a detail as text: heading, evidence, facts, sections. */
+/** Renders a detail as text: heading, facts, sections. */
 export function renderDetailText(detail: Detail, style: OutputStyle): string[] {
   return buildDetailLines(detail, style).map(({ spans }) => paintSpans(spans, style));
 }
@@ -24,11 +24,10 @@ export function renderDetailText(detail: Detail, style: OutputStyle): string[] {
  * directly below them
  */
 export function buildDetailLines(detail: Detail, style: OutputStyle, isDense = false): DetailLine[] {
-  const { heading, tone, evidence = [], facts, sections } = detail;
+  const { heading, tone, facts, sections } = detail;
   const width = facts.reduce((most, { label }) => Math.max(most, label.length), 0);
   return [
     ...foldText(clean(heading), style).map((text) => ({ spans: [{ text, role: tone }] })),
-    ...evidence.flatMap((section) => buildSection(section, style)),
     ...(isDense
       ? flowFacts(facts, style).map((spans) => ({ spans }))
       : facts.flatMap((fact) => buildFactLines(fact, width, style))),

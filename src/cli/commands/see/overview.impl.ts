@@ -1,5 +1,5 @@
 import { subtractTime, type WallTime } from "../../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, HOUR_MS } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import type { EtcdHealth } from "../../../site/observe/etcd-health.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
@@ -7,7 +7,13 @@ import { formatJsonDocument } from "../../frame/json-output.ts";
 import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
-import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
+import { measureEtcdLoad } from "../../views/etcd-members.ts";
+import {
+  buildOverview,
+  type EtcdSummary,
+  OVERVIEW_COLLECTIONS,
+  OVERVIEW_JSON,
+} from "../../views/overview.ts";
 import { drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
 import {
   AnsiScreen,
@@ -38,7 +44,7 @@ export const showOverview = createReadCommand<OverviewFlags>(async (context) => 
   const wall = context.clock.getWallTime();
   if (flags.json) {
     const { revision } = snapshot;
-    const document = OVERVIEW_JSON.toJson(buildOverview(snapshot, wall, { etcd }));
+    const document = OVERVIEW_JSON.toJson(buildOverview(snapshot, wall, { etcd, span: HOUR_MS }));
     io.writeOutput(formatJsonDocument({ revision, prefix: context.keys.prefix, ...document }));
     return;
   }
@@ -46,6 +52,11 @@ export const showOverview = createReadCommand<OverviewFlags>(async (context) => 
   const look = createLook(context, style.width ?? PIPE_COLUMNS, wall);
   io.writeOutput(`${renderOverview(snapshot, etcd, look, { style }).join("\n")}\n`);
 });
+
+/** Adds how near etcd is to its limits. */
+function summarizeEtcd(health: EtcdHealth | undefined): EtcdSummary | undefined {
+  return health?.kind === "answer" ? { ...health, load: measureEtcdLoad(health.reading) } : health;
+}
 
 function createLook(
   { flags, io }: CommandContext<OverviewFlags>,
@@ -63,7 +74,7 @@ function renderOverview(
   { style, rows }: { style: OutputStyle; rows?: number },
 ): string[] {
   const buckets = countGraphValues(look.width, look.signs);
-  const overview = buildOverview(snapshot, look.wall, { buckets, etcd });
+  const overview = buildOverview(snapshot, look.wall, { buckets, etcd: summarizeEtcd(etcd) });
   const lines = drawOverview(overview, look, rows).map((spans) => paintSpans(trimSpans(spans, style), style));
   return look.signs === ASCII_DRAWING ? lines.map((line) => line.replaceAll("…", "~")) : lines;
 }
