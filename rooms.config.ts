@@ -283,7 +283,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "frame/command-line/execute-command.ts",
         "frame/command-line/help-topics.ts",
         "frame/command-line/help.ts",
-        "frame/command-line/instant.ts",
         "frame/command-line/parse-call.ts",
         "frame/command-line/past-target.ts",
         "frame/command.ts",

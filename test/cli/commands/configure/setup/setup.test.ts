@@ -25,7 +25,9 @@ test("the order of the members does not change the id", () => {
 
 test("the roles are those of docs/etcd.md", () => {
   const script = buildUsersScript({ hosts: ["host1"], prefix: "/signalbox/" });
-  expect(listRoleCommands(script)).toEqual(listRoleCommands(PAGE));
+  // The page also has a role that a site makes for authors of its own.
+  const page = listRoleCommands(PAGE).filter((command) => / signalbox-/.test(command));
+  expect(listRoleCommands(script)).toEqual(page);
 });
 
 test("another prefix is protected instead, quoted for the shell", () => {
