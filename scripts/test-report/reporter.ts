@@ -57,7 +57,7 @@ function listErrors(module: TestModule): string[] {
 /** Of a killed worker, only the cause says how it ended. */
 function describeError({ name, message, cause }: SerializedError): string {
   const text = name ? `${name}: ${message}` : message;
-  return cause === undefined ? text : `${text} (${describeError(cause)})`;
+  return cause === undefined || cause === null ? text : `${text} (${describeError(cause)})`;
 }
 
 function countRepetitions(modules: readonly TestModule[]): Record<string, number> {
