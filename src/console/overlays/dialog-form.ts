@@ -45,7 +45,9 @@ interface FormField {
  * scripts need.
  */
 const CONSOLE_FLAGS: ReadonlySet<string> = new Set(
-  "dry-run yes json expect-revision waiting strict no-wait watch ascii wide quiet verbose config help".split(" "),
+  "dry-run yes json expect-revision waiting strict no-wait watch ascii wide quiet verbose config help".split(
+    " ",
+  ),
 );
 
 /** The flag with the revision that was read before the preview. The console sets it, unless the form has the flag. */

@@ -1,7 +1,7 @@
 import { Box, type DOMElement, Text } from "ink";
 import { type Ref, useMemo } from "react";
 import type { ConsoleApp } from "../console-app.ts";
-import { useConsole } from "../context.tsx";
+import { useApp, useConsole } from "../context.tsx";
 import type { TablePane } from "../data/table-pane.ts";
 import { OverlayHost } from "../overlays/OverlayFrame.tsx";
 import { focusOn } from "../parts/navigation.ts";
@@ -63,7 +63,8 @@ function divideScreen(app: ConsoleApp) {
 /** The table or two of them, with their tabs, and the detail below or beside them. */
 function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
   const { table, beside, detail, isBeside, mainWidth } = layout;
-  const { tablePane, otherPane } = useConsole(getViews);
+  useConsole(locateTables);
+  const { tablePane, otherPane } = useApp(); // another context has other ones
   const isFocused = focus === "detail";
   const isSplit = table && beside && otherPane;
   const title = (
@@ -101,7 +102,11 @@ function Main({ layout, focus }: { layout: Layout; focus: Pane }) {
   );
 }
 
-const getViews = ({ tablePane, otherPane }: ConsoleApp) => ({ tablePane, otherPane });
+/** The two places of tables are always the same ones: which of them is active can change. */
+const locateTables = ({ tablePane, otherPane }: ConsoleApp) => ({
+  isRight: tablePane.isRight,
+  isSplit: otherPane !== undefined,
+});
 
 interface SplitTablesProps {
   /** Of the active table, and of the other one. */

@@ -181,10 +181,8 @@ describe.concurrent("waiters", () => {
     );
     await console.pressAndWait("X", "reset 2 rows", "type 2 to confirm");
     console.type("2");
-    await console.pressAndWait(
-      "enter",
-      (it) => it.getScreen().filter((row) => /done .*reset run/.test(row)).length === 2,
-    );
+    await pressUntil(console, "enter", /done .*reset run/);
+    await console.waitFor((it) => it.getScreen().filter((row) => /done .*reset run/.test(row)).length === 2);
     const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
     expect(codes).toEqual([75, 75]);
     expect((await namespace.listTickets()).length).toBe(2);

@@ -237,7 +237,7 @@ describe("why did it not run", () => {
     await console.typeAndWait("yesterdy 02:00", "must be a time such as");
     console.press("ctrl+u");
     await console.typeAndWait("yesterday 02:00", "no outcome of this occurrence is stored");
-    await console.pressAndWait("enter", /─ why backup --at yesterday 02:00 [\s\S]*O export/);
+    await console.pressAndWait("enter", /─ why backup --at yesterday 02:00 [\s\S]*y copy/);
   });
 });
 
