@@ -95,7 +95,7 @@ it("runs the hint that is clicked, folds by the sign, and takes clicks on the fi
   const hosts = findLine(console, /▸ Hosts/);
   console.click((console.getScreen()[hosts] ?? "").indexOf("▸"), hosts);
   await console.waitFor("▾ Hosts");
-  await console.pressAndWait("2 D", "╭─ drain lock alpha ");
+  await console.pressAndWait("2 D", "╭─ drain lock alpha ", "waits none");
   const reason = findLine(console, /│ +(>)? *(reason|why)/);
   console.click(60, reason);
   await console.typeAndWait("disk is full", /→ signalbox drain .*disk is full/);

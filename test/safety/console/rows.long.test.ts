@@ -152,9 +152,10 @@ it("takes Escape and a key in one read for Escape, then the key", async () => {
 });
 
 it("takes a toast away as soon as it is no longer true", async () => {
+  const refusal = "only groups, resources and schedules can be edited";
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
-  await console.pressAndWait("K", "nobody waits for lock alpha");
-  await console.pressAndWait("j", (it) => !it.getText().includes("nobody waits for lock alpha"));
+  await console.pressAndWait("e", refusal);
+  await console.pressAndWait("j", (it) => !it.getText().includes(refusal));
 });
 
 it("applies each key to what the keys before it did, also while the terminal takes no output", async () => {

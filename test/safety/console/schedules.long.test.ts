@@ -190,7 +190,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/mail +▲ failed/);
     await console.pressAndWait(
       "2 down down .",
-      /─ schedule mail [\s\S]*▎N +run schedules once[\s\S]* P +stop [\s\S]* d +dead letters[\s\S]* e +edit[\s\S]* C +let paused.*not paused/,
+      /─ schedule mail [\s\S]*▎N +Run mail now[\s\S]* P +Pause mail[\s\S]* d +Dead letters[\s\S]* e +Edit mail[\s\S]* C +Resume mail .*not paused/,
     );
     await console.pressAndWait("down down enter", /─ dead letters of mail[\s\S]*mail .*▲ failed/);
     await console.pressAndWait("escape . enter", /schedule trigger mail[\s\S]*Enter schedule trigger/);

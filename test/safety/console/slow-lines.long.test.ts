@@ -39,7 +39,7 @@ describe("a line of 2,000 bytes per second", () => {
       [...TABS, ...TABS].map(() => "]"),
       /slow11 +● held/,
     );
-    await terminal.pressAndWait("] ] ]", /HOST.*STATE|HOST +/);
+    await terminal.pressAndWait("] ] ] ]", /HOST.*STATE|HOST +/);
     expect(terminal.bytes - before, "22 tabs of two kilobytes were not written").toBeLessThan(20_000);
     terminal.press("q");
     expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
