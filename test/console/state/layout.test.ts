@@ -4,6 +4,7 @@ import { createLocksState } from "../../../fixtures/console/stub-console.ts";
 import {
   type ConsoleState,
   PANES,
+  type Pane,
   swapTables,
   toggleSplit,
 } from "../../../src/console/state/console-state.ts";
@@ -42,6 +43,12 @@ function arranged({
     { ...start.panel, isOpen: hasPanel },
   ];
   return { ...start, focus, zoomed: zoomed === undefined ? undefined : focus, explorer, panel };
+}
+
+/** As Tab does: of the panes that can be closed, it opens the one that it goes to. */
+function focusOn(own: ConsoleState, pane: Pane): ConsoleState {
+  const isClosable = pane === "explorer" || pane === "panel";
+  return { ...own, focus: pane, ...(isClosable && { [pane]: { ...own[pane], isOpen: true } }) };
 }
 
 const sizes = fc.record({
@@ -87,8 +94,7 @@ describe("the screen", () => {
         const layout = computeLayout(screen, own);
         if (layout === undefined) return;
         for (const pane of listPanes(layout)) {
-          const open = { explorer: { ...own.explorer, isOpen: true }, panel: { ...own.panel, isOpen: true } };
-          const next: ConsoleState = pane === "beside" ? swapTables(own) : { ...own, ...open, focus: pane };
+          const next = pane === "beside" ? swapTables(own) : focusOn(own, pane);
           expect(computeLayout(screen, next)?.[pane], pane).toBeDefined();
         }
       }),

@@ -220,7 +220,7 @@ describe.concurrent("rows of a detail", () => {
     await console.pressAndWait("enter z down down enter", `run ${second?.run}: waiting`);
     await console.pressAndWait("escape X", `reset run ${second?.run}`, `type ${second?.run} to confirm`);
     console.type(second?.run ?? "");
-    await pressUntil(console, "enter", /done .*reset run/);
+    await pressUntil(console, "enter", /◌ 1 waiting/);
     expect((await runs[1]?.ended)?.code).toBe(75);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["run", "first"]);
   });
