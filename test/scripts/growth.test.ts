@@ -1,13 +1,13 @@
 /** The exponents of `npm run bench -- growth`. */
 import { describe, expect, it } from "vitest";
 import { createTestRandom } from "../../fixtures/test-seed.ts";
-import { findTooFast, GrowthSeries, type LIMITS } from "../../scripts/bench/growth/growth-series.ts";
+import { findTooFast, type GROWTH_LIMITS, GrowthSeries } from "../../scripts/bench/growth/growth-series.ts";
 
 const SIZES = [10, 100, 1_000, 10_000];
 const random = createTestRandom("growth");
 
 /** @param cost  at a size, in one of five rounds */
-function createSeries(growth: keyof typeof LIMITS, cost: (size: number, round: number) => number) {
+function createSeries(growth: keyof typeof GROWTH_LIMITS, cost: (size: number, round: number) => number) {
   const series = new GrowthSeries("a cost", growth);
   for (const size of SIZES) for (let round = 0; round < 5; round += 1) series.add(size, cost(size, round));
   return series;

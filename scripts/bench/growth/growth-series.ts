@@ -4,7 +4,7 @@ import { computeMean, computeMedian } from "../figures.ts";
  * The largest exponents. The rest is for noise, and for the depth of trees. `shared`: what workers share costs each of them something,
  * with four of them a quarter more in all than with one.
  */
-export const LIMITS = { constant: 0.1, shared: Math.log(1.25) / Math.log(4), linear: 1.1 } as const;
+export const GROWTH_LIMITS = { constant: 0.1, shared: Math.log(1.25) / Math.log(4), linear: 1.1 } as const;
 
 /** A cost, measured several times at each of several sizes. */
 export class GrowthSeries {
@@ -13,9 +13,9 @@ export class GrowthSeries {
   readonly #values = new Map<number, number[]>();
 
   /** @param growth  how it may grow with the size */
-  constructor(cost: string, growth: keyof typeof LIMITS) {
+  constructor(cost: string, growth: keyof typeof GROWTH_LIMITS) {
     this.cost = cost;
-    this.limit = LIMITS[growth];
+    this.limit = GROWTH_LIMITS[growth];
   }
 
   add(size: number, ...values: readonly number[]): void {

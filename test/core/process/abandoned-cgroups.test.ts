@@ -12,7 +12,7 @@ import {
   createCgroupHome,
   createOutput,
   findGuardians,
-  WAIT,
+  WAIT_FOR_FILE,
 } from "../../../fixtures/process/guarded-processes.ts";
 import { launchRun, serveRun, startAgent } from "../../../fixtures/process/launcher.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
@@ -67,7 +67,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
   async function testSurvival(here: readonly string[], there: readonly string[]): Promise<void> {
     const home = createCgroupHome();
     const out = createOutput();
-    const run = home.start(`${WAIT}; exit 4`, { OUT: out.path }, here);
+    const run = home.start(`${WAIT_FOR_FILE}; exit 4`, { OUT: out.path }, here);
     await run.waitForEvent("started");
     expect((await home.start("exit 0", {}, there).ended).code).toBe(0);
     writeFileSync(out.path, "");

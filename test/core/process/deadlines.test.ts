@@ -7,7 +7,7 @@ import {
   listRemains,
   prepareGuarded,
   startGuarded,
-  WAIT,
+  WAIT_FOR_FILE,
   waitForSleepers,
 } from "../../../fixtures/process/guarded-processes.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
@@ -81,7 +81,9 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
 
 test("renewed deadlines keep a command alive", async () => {
   const out = createOutput();
-  const { it } = await startGuarded(createMark(), ["sh", "-c", `${WAIT}; exit 4`], { OUT: out.path });
+  const { it } = await startGuarded(createMark(), ["sh", "-c", `${WAIT_FOR_FILE}; exit 4`], {
+    OUT: out.path,
+  });
   for (const end = addMs(clock.now(), 1.3 * LIMIT); clock.now() < end; ) {
     it.arm({ termAt: addMs(clock.now(), LIMIT), killAt: addMs(clock.now(), LIMIT) });
     await clock.sleep(50);

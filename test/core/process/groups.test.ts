@@ -18,7 +18,7 @@ import {
   NO_CGROUPS,
   readCgroupPath,
   startRunner,
-  WAIT,
+  WAIT_FOR_FILE,
   waitUntilDead,
 } from "../../../fixtures/process/guarded-processes.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -31,7 +31,7 @@ describe.runIf(canCreateCgroups)("a command's cgroup", () => {
   test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
     const { path, start, groups } = createCgroupHome();
     const out = createOutput();
-    const run = start(WAIT, { OUT: out.path });
+    const run = start(WAIT_FOR_FILE, { OUT: out.path });
     const { pid = 0 } = await run.waitForEvent("started");
     const [group = ""] = groups();
     expect(readCgroupPath(pid)).toBe(join(path, group));
@@ -70,7 +70,7 @@ describe.runIf(canCreateCgroups)("a command's cgroup", () => {
   test("what others guard is left alone by the next guardian", async () => {
     const { start, groups } = createCgroupHome();
     const out = createOutput();
-    const run = start(`${WAIT}; exit 4`, { OUT: out.path });
+    const run = start(`${WAIT_FOR_FILE}; exit 4`, { OUT: out.path });
     await run.waitForEvent("started");
     expect((await start("exit 0").ended).code).toBe(0);
     expect(groups()).toHaveLength(1);

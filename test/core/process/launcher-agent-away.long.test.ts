@@ -9,7 +9,7 @@ import {
   STAGE,
   TO_LAUNCHER,
 } from "../../../fixtures/process/fake-agent.ts";
-import { createOutput, listRemains, WAIT } from "../../../fixtures/process/guarded-processes.ts";
+import { createOutput, listRemains, WAIT_FOR_FILE } from "../../../fixtures/process/guarded-processes.ts";
 import {
   type Deadlines,
   readBootTime,
@@ -167,7 +167,7 @@ test("half a frame of an agent that has ended is no part of what the next one se
 });
 
 /** Serves a command that by default waits for `letEnd`, and ends with 5. */
-async function startPatient(script = `${WAIT}; exit 5`, deadlines?: Deadlines) {
+async function startPatient(script = `${WAIT_FOR_FILE}; exit 5`, deadlines?: Deadlines) {
   const out = createOutput();
   const served = await startServed(["sh", "-c", script], deadlines, { env: { OUT: out.path } });
   return { ...served, letEnd: () => writeFileSync(out.path, "") };
@@ -266,7 +266,7 @@ test("the next agent declines a command that runs: it is killed at once", async 
 });
 
 test("a signal while no agent is there reaches the command", async () => {
-  const { agent, run } = await startPatient(`trap 'exit 8' TERM; echo ready; ${WAIT}`);
+  const { agent, run } = await startPatient(`trap 'exit 8' TERM; echo ready; ${WAIT_FOR_FILE}`);
   await run.waitForOutput();
   agent.stop();
   run.process.kill("SIGTERM");

@@ -7,7 +7,7 @@ import {
   findGuardians,
   listRemains,
   startGuarded,
-  WAIT,
+  WAIT_FOR_FILE,
 } from "../../../fixtures/process/guarded-processes.ts";
 import { listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -45,7 +45,9 @@ test.each<[string, (it: GuardedCommand) => void]>([
 
 test("leftovers that end by themselves are gone", async () => {
   const out = createOutput();
-  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
+  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT_FOR_FILE}) & exit 0`], {
+    OUT: out.path,
+  });
   expect(await it.exited).toMatchObject({ code: 0, leftovers: true });
   writeFileSync(out.path, "");
   await it.gone;
@@ -55,7 +57,7 @@ test("leftovers that end by themselves are gone", async () => {
 test("a release that comes while the command runs waits for it", async () => {
   const mark = createMark();
   const out = createOutput();
-  const { it } = await startGuarded(mark, ["sh", "-c", `${WAIT}; exit 6`], { OUT: out.path });
+  const { it } = await startGuarded(mark, ["sh", "-c", `${WAIT_FOR_FILE}; exit 6`], { OUT: out.path });
   const released = it.release();
   expect(findGuardians(mark)).toBeDefined();
   writeFileSync(out.path, "");

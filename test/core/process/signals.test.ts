@@ -1,6 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createMark, createOutput, startGuarded, WAIT } from "../../../fixtures/process/guarded-processes.ts";
+import {
+  createMark,
+  createOutput,
+  startGuarded,
+  WAIT_FOR_FILE,
+} from "../../../fixtures/process/guarded-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** A first process and a child of it in its group; each writes which signals it gets. */
@@ -39,7 +44,9 @@ test("SIGUSR2 goes to the first process only", async () => {
 
 test("no process is signalled after the end of the first one", async () => {
   const out = createOutput();
-  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
+  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT_FOR_FILE}) & exit 0`], {
+    OUT: out.path,
+  });
   expect(await it.exited).toMatchObject({ leftovers: true });
   it.signal("SIGTERM");
   it.signal("SIGUSR1");

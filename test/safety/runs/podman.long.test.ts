@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createSleeper, killTogether } from "../../../fixtures/process/guarded-processes.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { createPodman, PODMAN_FAULT, PODMEN } from "../../../fixtures/process/podman.ts";
+import { createPodman, PODMAN_FAULT, PODMAN_KINDS } from "../../../fixtures/process/podman.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
@@ -111,7 +111,7 @@ describe.skipIf(PODMAN_FAULT)(NAME, () => {
     expect(await run).toFail(78, "has no cgroup of its own");
   });
 
-  test.each([PODMEN["root, with crun"], PODMEN["an ordinary user"]])(
+  test.each([PODMAN_KINDS["root, with crun"], PODMAN_KINDS["an ordinary user"]])(
     "of $user with $runtime has its exit code, and is dead before the lock moves",
     async (how) => {
       const [namespace, podman] = [cluster.createNamespace(), createPodman(how)];

@@ -45,7 +45,7 @@ function buildPeerAddress(host: string): string {
   return `https://${host}:2380`;
 }
 
-const FAIL = `fail() {
+const FAIL_FUNCTION = `fail() {
   echo "$1" >&2
   exit 1
 }`;
@@ -62,7 +62,7 @@ cd "$(dirname "$0")"
 hosts="${hosts.join(" ")}"
 options="-o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 
-${FAIL}
+${FAIL_FUNCTION}
 
 if [ $# -gt 0 ]; then
   version=$(dpkg-deb --field "$1" Version)
@@ -100,7 +100,7 @@ cd "$(dirname "$0")"
 export ETCDCTL_API=3 ETCDCTL_CACERT=ca.pem ETCDCTL_COMMAND_TIMEOUT=15s ETCDCTL_DIAL_TIMEOUT=10s
 export ETCDCTL_ENDPOINTS=${listEndpoints({ hosts }).join(",")}
 
-${FAIL}
+${FAIL_FUNCTION}
 
 # call WHAT COMMAND...: repeats a command that etcd did not answer in time. It may have been done: then it exists
 call() {
@@ -188,7 +188,7 @@ set -eu
 umask 077 # nobody else can read a file before it has its mode
 changed=
 
-${FAIL}
+${FAIL_FUNCTION}
 
 # put FILE OWNER MODE: writes standard input to a file, whole or not at all
 put() {
