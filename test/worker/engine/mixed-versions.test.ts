@@ -12,27 +12,31 @@ const cluster = TestCluster.startForFile();
 test("what it runs is not started again, until its worker is gone", async () => {
   const early = new WorkerFixture(omitStarters(cluster.store));
   const { keys, clock } = early;
-  const looked = Promise.withResolvers<void>();
+  let hasLooked = false;
   const looking = delegateStore(cluster.store, {
     commitTxn: async (txn, signal) => {
       const answer = await cluster.store.commitTxn(txn, signal);
-      if (txn.compare.length === 0 && isReading(txn, keys.runnings().key)) looked.resolve();
+      hasLooked ||= txn.compare.length === 0 && isReading(txn, keys.runnings().key);
       return answer;
     },
   });
   const late = new WorkerFixture(looking, clock, keys);
   const gate = Promise.withResolvers<TaskResult>();
   const before = early.startWorker(() => gate.promise);
-  const after = late.startWorker(() => gate.promise);
-  const [first, second] = [await before.waitUntilJoined(), await after.waitUntilJoined()];
+  const first = await before.waitUntilJoined();
+  const after = late.startWorker(() => gate.promise); // later, so that it knows the one before from its start on
+  const second = await after.waitUntilJoined();
   const isFirst = (id: string) => listWorkersBefore(second, [first, second], id).length === 1;
   const id = Array.from({ length: 100 }, (_, n) => `job${n}`).find(isFirst) ?? "";
   await early.add(id, {}, { start: START });
   await before.waitFor("started");
   expect((await early.readDue(id)).open[0]?.session).not.toHaveProperty("worker");
 
-  clock.advance(10_000);
-  await looked.promise;
+  // In steps: the other worker's turn begins when the watch has shown it the start, and that can be after a step.
+  await waitUntil("the other one looks whether it runs", () => {
+    clock.advance(1_000);
+    return hasLooked;
+  });
   clock.advance(120_000);
   await late.add(`${id}.later`, {}, { start: START });
   await waitUntil("one of them runs what came later", async () => (await early.listRunning()).length === 2);
