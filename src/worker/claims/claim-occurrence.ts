@@ -148,13 +148,13 @@ export async function claimOccurrence(
   return result;
 }
 
-/** Commits a transaction. Retries while the session lives. */
+/** Commits a transaction. Retries until the session is lost, or the worker leaves. */
 function commitInSession(
   { ports, registration }: Pick<ClaimContext, "ports" | "registration">,
   txn: Txn,
 ): Promise<TxnResponse> {
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  return retryUnavailable(ports, NEVER, call, registration.session.signal);
+  return retryUnavailable(ports, NEVER, call, registration.signal);
 }
 
 /** Gives an end to further schedules that follow. */

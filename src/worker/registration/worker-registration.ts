@@ -29,8 +29,11 @@ export class WorkerRegistration implements SessionOwner {
   /** Id of the worker. New with every session, so that requests of an earlier session cannot be taken for its own. */
   readonly id: string;
   readonly session: Session;
+  /** Aborted when the session is lost, and when the worker leaves: nothing is to be claimed or looked for any more. */
+  readonly signal: AbortSignal;
   readonly #ports: SchedulePorts;
   readonly #key: string;
+  readonly #leaving = new AbortController();
   readonly #listeners = new Set<() => void>();
   /** For outcomes that outlive their schedules. */
   readonly expiry: ExpirySessions;
@@ -40,6 +43,7 @@ export class WorkerRegistration implements SessionOwner {
   private constructor(ports: SchedulePorts, session: Session) {
     this.#ports = ports;
     this.session = session;
+    this.signal = AbortSignal.any([session.signal, this.#leaving.signal]);
     this.expiry = new ExpirySessions(ports);
     this.checkpointExpiry = new ExpirySessions(ports, DAY_MS); // a task may save many, and sessions cost memory in etcd
     this.id = generateRunId(ports.random);
@@ -107,6 +111,7 @@ export class WorkerRegistration implements SessionOwner {
 
   /** Ends the session, which deletes its keys. */
   async leave(): Promise<void> {
+    this.#leaving.abort(new Error("the worker has left"));
     await this.session.end(addMs(this.#ports.clock.now(), REVOKE_WITHIN)).catch((error) => {
       this.#ports.log.warn("the session was not ended, it expires", { error: String(error) });
     });

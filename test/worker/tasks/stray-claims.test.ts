@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import {
   isPutting,
+  isReading,
   returnOk,
   SettableClock,
   START,
   WorkerFixture,
 } from "../../../fixtures/worker/worker-fixture.ts";
+import { waitForAbort } from "../../../src/core/base/wait.ts";
 import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";
@@ -59,5 +61,29 @@ test("a program that polls gives it back, and gets it", async () => {
   }
   expect(task.claimed.running).toMatchObject({ attempt: 1 });
   await task.finish();
+  await fixture.close();
+});
+
+test("what a state shows is looked for no longer when the program has left: it could not end", async () => {
+  const asked = Promise.withResolvers<AbortSignal>();
+  const unanswered = delegateStore(cluster.store, {
+    commitTxn: async (txn: Txn, signal = new AbortController().signal) => {
+      if (txn.compare.length > 0 || !isReading(txn, keys.runnings().key))
+        return await cluster.store.commitTxn(txn, signal);
+      asked.resolve(signal);
+      await waitForAbort(signal);
+      throw signal.reason;
+    },
+  });
+  const fixture = new WorkerFixture(unanswered, new SettableClock(START), keys);
+  await fixture.add("left", { cron: "0 0 1 1 *" }, { at: START });
+  const poller = await fixture.openPoller();
+  const task = await poller.poll();
+  const { kvs } = await fixture.store.readRange({ key: keys.due("left") });
+  await task?.finish();
+  await fixture.put(keys.due("left"), kvs[0]?.value ?? ""); // as a late copy of the claim would
+  const signal = await asked.promise;
+  await poller.close();
+  await waitForAbort(signal);
   await fixture.close();
 });
