@@ -88,6 +88,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "process/guarded-command/cgroup.ts",
         "process/guarded-command/command.ts",
         "process/guarded-command/orphans.ts",
+        "process/guarded-command/output-copies.ts",
         "process/host.ts",
       ],
       "what a process needs of its machine": [

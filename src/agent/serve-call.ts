@@ -32,7 +32,7 @@ import { delegateStore } from "../core/etcd/store.ts";
 import { type HostFacts, readHostFacts } from "../core/fleet/host.ts";
 import { serializeHostRecord } from "../core/fleet/host-record.ts";
 import type { CallRequest } from "../core/process/agent-socket/call-request.ts";
-import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
+import type { LaunchedCall, LaunchedHooks } from "../core/process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../core/process/agent-socket/launched-command.ts";
 import type { SpanSender } from "../core/process/span-sender.ts";
 import { CallAttempts, type PlannedRetry, type RunPorts, type StartedAttempt } from "../core/run/request.ts";
@@ -336,6 +336,10 @@ class ServedRun implements LaunchedRun {
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
       ...(archivePastRun && { archivePastRun }),
     };
+  }
+
+  setHooks(hooks: LaunchedHooks) {
+    this.#call.hooks = hooks;
   }
 
   async onAttempt(attempt: StartedAttempt) {

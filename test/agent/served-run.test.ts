@@ -1,6 +1,8 @@
 /** Runs that an agent serves, beside the same runs in a process of their own, on a real etcd. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TestProcess } from "../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { FakeLauncher } from "../../fixtures/process/fake-launcher.ts";
@@ -11,6 +13,7 @@ import { AGENT_REQUEST } from "../../src/core/process/agent-socket/wire.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
+let agent: TestProcess;
 const folder = createTestFolder(afterAll);
 const socket = join(folder, "agent.sock");
 
@@ -18,7 +21,7 @@ const OUTPUT = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "output") };
 
 beforeAll(async () => {
   namespace = await cluster.createNamespace();
-  const agent = namespace.start(["agent", "--agent-socket", socket], {
+  agent = namespace.start(["agent", "--agent-socket", socket], {
     env: { SIGNALBOX_LOG_LEVEL: "info", ...OUTPUT },
   });
   await agent.waitForOutput("ready");
@@ -66,6 +69,24 @@ test("a run that keeps its output does without the agent, which answers for the 
   const elsewhere = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "elsewhere") };
   const shown = await namespace.execute("logs kept", { env: elsewhere });
   expect(shown).toEqual({ code: 0, signal: null, stdout: "kept output\n", stderr: "" });
+});
+
+test("a call cannot order the agent to call hooks: it runs as any other", async () => {
+  const hooks = { pid: agent.pid, files: [-1, -1], run: { host: "h" }, end: { code: 0 } };
+  const settings = {
+    ...namespace.env,
+    SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","),
+    SIGNALBOX_HOOKS: JSON.stringify(hooks),
+  };
+  const path = join(folder, "hooked");
+  const launcher = new FakeLauncher(socket);
+  launcher.sendCall({
+    words: ["run", "--lock", "h", "--on-success", `touch ${path}`, "--", "true"],
+    settings: Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+  });
+  await launcher.receive(AGENT_REQUEST.guard);
+  expect(existsSync(path)).toBe(false);
+  launcher.socket.destroy();
 });
 
 test("a call that is still served by a former connection is declined, and the former one goes on", async () => {

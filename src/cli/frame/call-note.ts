@@ -3,6 +3,7 @@ import type { WallTime } from "../../core/base/clock.ts";
 import { isCount, isJsonObject, parseJson } from "../../core/base/parse-json.ts";
 import type { Env } from "../../core/config/files.ts";
 import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/settings.ts";
+import type { LaunchedHooks } from "../../core/process/agent-socket/launched-call.ts";
 import type { SpanSender } from "../../core/process/span-sender.ts";
 import { RUN_ID, SESSION_ID } from "../../core/protocol/keys.ts";
 import type {
@@ -20,6 +21,9 @@ export const CALL_VARIABLE = "SIGNALBOX_CALL";
 
 /** The variable in which a launcher says why no agent serves its call. Unset where there is no agent. */
 export const FALLBACK_VARIABLE = "SIGNALBOX_FALLBACK";
+
+/** The variable with which a launcher orders the program that it starts for hooks to call them. */
+export const HOOKS_VARIABLE = "SIGNALBOX_HOOKS";
 
 /** What a launcher keeps about its call, so that another process can continue it. */
 export interface CallNote {
@@ -89,9 +93,6 @@ const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "
 const UNSERVED_FLAGS = {
   capture: "the agent does not keep output",
   foreground: "its guardians are not in the session of the terminal",
-  ping: "the agent opens no connections for others",
-  "on-failure": "the agent runs no hooks for others",
-  "on-success": "the agent runs no hooks for others",
 } as const;
 type UnservedFlag = keyof typeof UNSERVED_FLAGS;
 
@@ -132,6 +133,8 @@ export interface LaunchedRun {
     | "describeHost"
     | "archivePastRun"
   >;
+  /** Lets the launcher call hooks. */
+  setHooks(hooks: LaunchedHooks): void;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): Promise<void>;
 }

@@ -12,7 +12,9 @@ const CREDENTIAL_VARIABLES: ReadonlySet<string> = new Set(
 
 const VARIABLE_PREFIX = "SIGNALBOX_";
 /** Variables that a launcher sets for the program that it becomes. They say nothing to the command. */
-const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED"].map((name) => `${VARIABLE_PREFIX}${name}`);
+const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED", "HOOKS"].map(
+  (name) => `${VARIABLE_PREFIX}${name}`,
+);
 /** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
 const OTHER_VARIABLES = [
   "CONFIG",

@@ -134,7 +134,7 @@ export async function withOpenRun<T>(
   const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
   // `import` here and below, since few runs need it.
   const capture =
-    call.flags.capture === undefined && !needsTail(call.flags)
+    call.flags.capture === undefined && (launched !== undefined || !needsTail(call.flags))
       ? undefined
       : (await import("./capture.impl.ts")).createCapture(call, io, connection);
   capture?.connect(ports, request);

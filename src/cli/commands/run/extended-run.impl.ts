@@ -13,7 +13,7 @@ import type { RunFlags } from "./run.ts";
 import { SpooledOutput } from "./spooled-output.ts";
 
 /** How long to wait for the end of the output, ms. The claim is free by then. */
-const LAST_OUTPUT_MS = 2_000;
+export const LAST_OUTPUT_MS = 2_000;
 
 /**
  * Executes a run with `--retries`, `--jitter`, `--quiet-success`, `--ping` or hooks. What comes after the command is done when
@@ -28,7 +28,7 @@ export async function executeExtendedRun(extended: ExtendedRun): Promise<RunResu
   if (flags.retries !== undefined) request.retryWaits = planRetryWaits(flags, ports);
   const { ping, "on-failure": failure, "on-success": success } = flags;
   const hasHooks = (ping ?? failure ?? success) !== undefined;
-  const hooks = hasHooks ? (await import("./run-hooks.ts")).RunHooks.create(extended) : undefined;
+  const hooks = hasHooks ? (await import("./run-hooks.ts")).createRunHooks(extended) : undefined;
   const isLaunched = findLaunchedRun(io) !== undefined; // the launcher then holds the output back
   const output = flags["quiet-success"] && !isLaunched ? SpooledOutput.open(io, connection.log) : undefined;
   if (output !== undefined) request.command.outputs = output.descriptors;

@@ -12,12 +12,22 @@ import {
 import type { CallRequest } from "./call-request.ts";
 import { loadPeerAddon, type Peer, type PeerAddon } from "./peer.ts";
 import { type CallNews, copyBytes, type Outbox, type SocketOrder } from "./socket-messages.ts";
-import { AGENT_REQUEST, CALL_VERSION, LAUNCHER_EVENT, NOTE_MAX } from "./wire.ts";
+import { AGENT_REQUEST, CALL_VERSION, HOOK_BITS, LAUNCHER_EVENT, NOTE_MAX } from "./wire.ts";
 
 export interface LaunchedSignal {
   name: NodeJS.Signals;
   /** Whether the guardian has already passed it to the command. */
   isDelivered: boolean;
+}
+
+/** The hooks of a run that its launcher calls. Texts are JSON for the program that the launcher starts for that. */
+export interface LaunchedHooks {
+  /** Whether some are called at the start. */
+  isStartTold: boolean;
+  /** Describes the run, when it has its claim. */
+  describeRun(): string;
+  /** Describes the end; undefined: none are called. */
+  describeEnd(): string | undefined;
 }
 
 /** Maximum numbers of signals and events kept until there is a listener. Our launchers and guardians never send more. */
@@ -41,6 +51,7 @@ export class LaunchedCall {
   hasExited = false;
   /** The launcher holds the output of the command back, and prints it if the exit code is not 0. */
   isQuiet = false;
+  hooks: LaunchedHooks | undefined;
   /** Number of the connection. */
   readonly #id: number;
   readonly #outbox: Outbox<SocketOrder>;
@@ -136,7 +147,10 @@ export class LaunchedCall {
   guard(): void {
     if (this.isGuarded) return;
     this.isGuarded = true;
-    this.#send("send", encodeFrame(AGENT_REQUEST.guard, this.isQuiet ? 1n : 0n));
+    const { isQuiet, hooks } = this;
+    const bits = hooks === undefined ? 0n : HOOK_BITS.atEnd | (hooks.isStartTold ? HOOK_BITS.atStart : 0n);
+    const block = Buffer.from(hooks?.describeRun() ?? "");
+    this.#send("send", encodeFrame(AGENT_REQUEST.guard, isQuiet ? 1n : 0n, bits, block));
   }
 
   /** Sends requests to the inner guardian. For LaunchedGuardian. */
@@ -200,7 +214,8 @@ export class LaunchedCall {
   }
 
   #sendEnd(code: number): void {
-    this.#send("finish", encodeFrame(AGENT_REQUEST.end, BigInt(code)));
+    const block = Buffer.from(this.hooks?.describeEnd() ?? "");
+    this.#send("finish", encodeFrame(AGENT_REQUEST.end, BigInt(code), 0n, block));
   }
 }
 

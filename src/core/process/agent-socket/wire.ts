@@ -53,11 +53,16 @@ export const AGENT_REQUEST = {
   note: 162,
   /** a = 1 or 2; block = bytes for the launcher's standard output or error. */
   write: 163,
-  /** Start the guardians. a = 1: hold back the output of the command. */
+  /**
+   * Start the guardians. a = 1: hold back the output of the command; b = some of `HOOK_BITS`, with a block: what hooks tell
+   * of the run, JSON.
+   */
   guard: 164,
-  /** a = exit code of the launcher. */
+  /** a = exit code of the launcher; block: what hooks tell of the end, JSON, if they are to be called. */
   end: 165,
 } as const;
+
+export const HOOK_BITS = { atEnd: 1n, atStart: 2n } as const;
 
 /**
  * By the number in CALL_END: `new`; `waiting`: resumed before its command was started; `running`: resumed by the inner

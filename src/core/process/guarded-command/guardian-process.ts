@@ -1,18 +1,13 @@
 import { type ChildProcess, type IOType, spawn } from "node:child_process";
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { Duplex, type Readable } from "node:stream";
+import { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { explainUnstartable } from "../native/locate.ts";
-import {
-  type CommandSpec,
-  INHERITED_VARIABLE,
-  type OutputCopies,
-  parseInherited,
-  type Streams,
-} from "./command.ts";
+import { type CommandSpec, INHERITED_VARIABLE, parseInherited, type Streams } from "./command.ts";
+import { attachCopies, callAtEnd } from "./output-copies.ts";
 import { type ProcessStatus, readProcess } from "./processes.ts";
 import { type Frame, FrameReader, GUARDIAN_EVENT } from "./wire.ts";
 
@@ -66,7 +61,7 @@ export class GuardianProcess implements Guardian {
     // What the guardian itself has to say. The command gets its own streams later.
     this.#child.stderr?.on("data", (chunk: Buffer) => spec.streams?.onOutput(chunk, 2));
     this.#child.once("close", () => this.#endUnopened());
-    if (spec.copies !== undefined) attachCopies(this.#child, spec.copies);
+    if (spec.copies !== undefined) attachCopies(listCopySockets(this.#child), spec.copies);
     this.#receiveFrames((frame) => {
       if (frame.kind === GUARDIAN_EVENT.report) ports.report(frame.block.toString());
       else onFrame(frame);
@@ -225,31 +220,9 @@ function attachStreams(inner: number, streams: Streams): void {
   }
 }
 
-/** Connects the sockets for copies of the output. */
-function attachCopies(child: ChildProcess, copies: OutputCopies): void {
+function listCopySockets(child: ChildProcess): Duplex[] {
   const stdio: readonly unknown[] = child.stdio ?? [];
-  const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((stream) => stream instanceof Duplex);
-  for (const [index, socket] of sockets.entries()) {
-    const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));
-    socket.on("data", (chunk: Buffer) => reader.consume(chunk));
-  }
-  copies.onOpen(() => {
-    for (const socket of sockets) socket.end();
-  });
-  callAtEnd(sockets, () => copies.onEnd());
-}
-
-/** Calls the function when all streams have ended, at once if there are none. */
-function callAtEnd(streams: readonly Readable[], onEnd: () => void): void {
-  let open = streams.length;
-  if (open === 0) onEnd();
-  for (const stream of streams) {
-    stream.on("error", () => {}); // the close event follows
-    stream.once("close", () => {
-      open -= 1;
-      if (open === 0) onEnd();
-    });
-  }
+  return stdio.slice(4, 4 + COPY_SOCKETS.length).filter((stream) => stream instanceof Duplex);
 }
 
 /**
@@ -278,45 +251,6 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch {
     // it has just ended
-  }
-}
-
-/** Length of a header: the number of bytes that follow, and of those that were left out before them. */
-const HEADER_BYTES = 8;
-
-/** Reads the frames of a relay, as in output-copies.c. */
-export class CopyReader {
-  readonly #onCopy: (chunk: Buffer, lost: number) => void;
-  #header: Buffer = Buffer.alloc(0);
-  /** Bytes of the frame that are still to come. */
-  #left = 0;
-
-  /** @param onCopy  receives parts of frames as they arrive, and the number of bytes left out before them */
-  constructor(onCopy: (chunk: Buffer, lost: number) => void) {
-    this.#onCopy = onCopy;
-  }
-
-  consume(chunk: Buffer): void {
-    for (let rest = chunk; rest.length > 0; )
-      rest = this.#left > 0 ? this.#readBytes(rest) : this.#readHeader(rest);
-  }
-
-  #readBytes(bytes: Buffer): Buffer {
-    const part = bytes.subarray(0, this.#left);
-    this.#left -= part.length;
-    this.#onCopy(part, 0);
-    return bytes.subarray(part.length);
-  }
-
-  #readHeader(bytes: Buffer): Buffer {
-    const missing = HEADER_BYTES - this.#header.length;
-    this.#header = Buffer.concat([this.#header, bytes.subarray(0, missing)]);
-    if (this.#header.length < HEADER_BYTES) return bytes.subarray(missing);
-    this.#left = this.#header.readUInt32LE(0);
-    const lost = this.#header.readUInt32LE(4);
-    if (lost > 0) this.#onCopy(Buffer.alloc(0), lost);
-    this.#header = Buffer.alloc(0);
-    return bytes.subarray(missing);
   }
 }
 

@@ -3,7 +3,7 @@
  * its guardians continue to use it.
  *
  * Launcher and inner guardian have a control socket, which preserves message boundaries. The launcher sends SIGNAL; the
- * guardian sends WRITE, PLACE, EXITED, and CONNECTION with a descriptor.
+ * guardian sends WRITE, PLACE, STARTED, FAILED, EXITED, and CONNECTION with a descriptor.
  */
 #pragma once
 
@@ -35,9 +35,13 @@ enum {
   NOTE = 162,     /* block = text for CALL_NOTE; a = ms for which a waiting launcher tries to connect again; b = 1: the
                      guardians have ended, and the command will be started again */
   WRITE = 163,    /* a = 1 or 2, the launcher's standard output or error; block = bytes */
-  GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian. a = 1: hold back the command's output */
-  END = 165,      /* a = exit code */
+  GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian. a = 1: hold back the command's output;
+                     b = some of the bits below, block = what hooks tell of the run, JSON, if there are some */
+  END = 165,      /* a = exit code; block = what hooks tell of the end, JSON, if they are to be called */
 };
+
+/* bits of GUARD */
+enum { HOOKS_AT_END = 1, HOOKS_AT_START = 2 };
 
 /* guardian to launcher, over the control socket only */
 enum { CONNECTION = 200 }; /* with the descriptor of the connection that replaces the earlier one */

@@ -29,7 +29,7 @@ void send_hello(void) {
 void send_news(uint32_t kind, int64_t a, int64_t b) {
   if (count < KEPT_MAX) kept[count++] = (struct frame){.kind = kind, .a = a, .b = b};
   send_event(connection_socket(), kind, a, b);
-  if (kind == EXITED) control_send((struct frame){.kind = kind, .a = a, .b = b}, NULL);
+  if (kind != GONE) control_send((struct frame){.kind = kind, .a = a, .b = b}, NULL);
 }
 
 static void send_all_seen(void) {

@@ -63,12 +63,14 @@ static int send_copies(int copy) {
   }
 }
 
-/* If the backlog is full, drops it, because the newest bytes matter most. */
+/* If the backlog is full, keeps only its end, because the newest bytes matter most. */
 static void add_copy(const void *bytes, size_t length) {
   if (backlog_start + backlog_length + length > BACKLOG) {
     if (backlog_length + length > BACKLOG) {
-      left_out = left_out > UINT32_MAX - backlog_length ? UINT32_MAX : left_out + backlog_length;
-      backlog_length = 0;
+      const size_t dropped = backlog_length - CHUNK;
+      left_out = left_out > UINT32_MAX - dropped ? UINT32_MAX : left_out + dropped;
+      backlog_start += dropped;
+      backlog_length = CHUNK;
     }
     memmove(backlog, backlog + backlog_start, backlog_length);
     backlog_start = 0;
@@ -156,12 +158,15 @@ static void run_relay(int in, int out, int copy) {
 }
 
 /* Starts a relay as an orphan, so that it is not a descendant of the guardians. */
-static int start_relay(int in, int out, int copy) {
+static int start_relay(int in, int out, int copy, void hide(void)) {
   pid_t child = fork();
   if (child < 0) return -1;
   if (child == 0) {
     pid_t grandchild = fork();
-    if (grandchild == 0) run_relay(in, out, copy);
+    if (grandchild == 0) {
+      if (hide) hide();
+      run_relay(in, out, copy);
+    }
     _exit(grandchild < 0);
   }
   int status;
@@ -174,16 +179,23 @@ static int is_same_file(int one, int other) {
   return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+int copies_relay(int out, int copy, void hide(void)) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) < 0) return -1;
+  const int failed = start_relay(ends[0], out, copy, hide);
+  close(ends[0]);
+  if (failed) close(ends[1]);
+  return failed ? -1 : ends[1];
+}
+
 const char *copies_start(void) {
   int is_one = is_same_file(1, 2);
   for (int fd = 1; fd <= (is_one ? 1 : 2); fd++) {
-    int ends[2], copy = COPIES_FD + fd - 1;
     if (fcntl(fd, F_GETFD) < 0) continue; /* the caller has closed it */
-    if (pipe2(ends, O_CLOEXEC) < 0) return "cannot make a pipe";
-    if (start_relay(ends[0], fd, copy) < 0) return "cannot start a relay";
-    if (dup2(ends[1], fd) < 0) return "cannot replace the output";
-    close(ends[0]);
-    close(ends[1]);
+    const int in = copies_relay(fd, COPIES_FD + fd - 1, NULL);
+    if (in < 0) return "cannot start a relay";
+    if (dup2(in, fd) < 0) return "cannot replace the output";
+    close(in);
   }
   if (is_one && dup2(1, 2) < 0) return "cannot replace the output";
   close(COPIES_FD);

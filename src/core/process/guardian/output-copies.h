@@ -11,4 +11,10 @@ enum { COPIES_FD = 4 };
  */
 const char *copies_start(void);
 
+/*
+ * Starts one relay before an output. hide: removes what the arguments of the relay would show; NULL: nothing.
+ * Returns the descriptor to write to, or -1 with errno.
+ */
+int copies_relay(int out, int copy, void hide(void));
+
 #endif

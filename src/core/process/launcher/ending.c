@@ -11,6 +11,7 @@
 #include "../guardian/note.h"
 #include "fallback.h"
 #include "held-output.h"
+#include "hooks.h"
 #include "messages.h"
 #include "signals.h"
 
@@ -21,11 +22,15 @@ static int fault, is_retried;
 
 void leave(int code) {
   if (code != 0) held_output_print();
+  hooks_end(code);
   _exit(code);
 }
 
 static int handle_frame(const struct frame *f, const unsigned char *block) {
-  if (f->kind == END) leave((int)f->a);
+  if (f->kind == END) {
+    hooks_keep_end(f, block);
+    leave((int)f->a);
+  }
   if (f->kind == NOTE && f->b == 1 && note_keep(block, f->length, f->a)) {
     is_retried = 1;
     return 0; /* what follows is for wait_for_guard */

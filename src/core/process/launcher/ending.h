@@ -8,5 +8,5 @@
  */
 void end_call(int sock, int status, int exit_code);
 
-/* Exits. Prints the output that was held back, if the code is not 0. */
+/* Exits. Prints the output that was held back, if the code is not 0, and calls the hooks of the run. */
 _Noreturn void leave(int code);

@@ -115,6 +115,7 @@ static void set_variables(const struct options *options, const char *reason) {
   const char *note = note_text();
   unsetenv("SIGNALBOX_FALLBACK"); /* set by another call */
   unsetenv("SIGNALBOX_CALL");
+  unsetenv("SIGNALBOX_HOOKS");
   if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
   if (note) setenv("SIGNALBOX_CALL", note, 1);
   inherited_describe(inherited, sizeof inherited);
@@ -130,7 +131,7 @@ static _Noreturn void fail(const char *what, const char *why, const char *remedy
   _exit(EXIT_CONFIG);
 }
 
-void run_node(const struct options *options, const char *reason) {
+static _Noreturn void become_node(const struct options *options, const char *reason, const char *hooks) {
   char bundle[PATH_MAX], node[PATH_MAX];
   if (!find_installed("signalbox.cjs", bundle, sizeof bundle))
     fail("cannot find signalbox.cjs", "it is not beside this program", "install signalbox again, and mount /proc");
@@ -140,11 +141,16 @@ void run_node(const struct options *options, const char *reason) {
   if (!is_own && is_too_old()) fail("cannot use the Node.js in PATH", "it is too old", REMEDY);
   signals_restore_for_node();
   set_variables(options, reason);
+  if (hooks) setenv("SIGNALBOX_HOOKS", hooks, 1);
   inherited_forbid_core_dumps();
   if (is_own) execve(node, arguments, environ);
   else execvpe("node", arguments, environ);
   fail("cannot start Node.js", strerror(errno), REMEDY);
 }
+
+void run_node(const struct options *options, const char *reason) { become_node(options, reason, NULL); }
+
+void run_hooks(const struct options *options, const char *hooks) { become_node(options, NULL, hooks); }
 
 static _Noreturn void refuse(const char *reason, int code) {
   print_message((const char *const[]){"no agent serves this call: ", reason,

@@ -9,6 +9,9 @@
  */
 _Noreturn void run_node(const struct options *options, const char *reason);
 
+/* Becomes Node, which only calls hooks, as SIGNALBOX_HOOKS says. */
+_Noreturn void run_hooks(const struct options *options, const char *hooks);
+
 /* Becomes Node, unless the mode is `always`: then prints the reason and exits with this code. */
 _Noreturn void fall_back(const struct options *options, const char *reason, int code);
 

@@ -10,6 +10,7 @@
 
 #include "../guardian/agent-wire.h"
 #include "../guardian/frames.h"
+#include "hooks.h"
 #include "messages.h"
 
 static struct {
@@ -42,6 +43,7 @@ static void keep_exit(int status, int64_t bits) {
 static void handle(const struct frame *f, const unsigned char *block) {
   if (f->kind == WRITE && (f->a == 1 || f->a == 2)) write_all((int)f->a, block, f->length);
   if (f->kind == PLACE) keep_place(f, block);
+  if (f->kind == STARTED || f->kind == FAILED) hooks_start();
   if (f->kind == EXITED) keep_exit((int)f->a, f->b);
 }
 

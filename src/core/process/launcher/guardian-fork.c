@@ -1,14 +1,14 @@
 #define _GNU_SOURCE
 #include "guardian-fork.h"
 
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../guardian/agent-wire.h"
 #include "../guardian/guardians.h"
 #include "../guardian/seen-processes.h"
+#include "../guardian/agent-wire.h"
 #include "agent-socket.h"
+#include "arguments.h"
 #include "call.h"
 #include "held-output.h"
 #include "signals.h"
@@ -20,18 +20,12 @@ static int connect_again(void) {
 
 static const unsigned char *encode_resumed_call(size_t *length) { return call_encode(CALL_IS_GUARDED, length); }
 
-/* `pkill -f` with a word of the job must not find a guardian. */
-static void overwrite_arguments(struct arguments arguments) {
-  memset(arguments.at, 0, arguments.length);
-  strncpy(arguments.at, GUARDIAN_NAME, arguments.length - 1);
-}
-
 /* Creates a new session, so that signals of a terminal or a dying shell to the launcher's group do not reach the guardian. */
-static _Noreturn void become_guardian(int sock, struct arguments arguments, const int ends[2]) {
+static _Noreturn void become_guardian(int sock, const int ends[2]) {
   const struct agent agent = {
       .control = ends[1], .connect = connect_again, .encode_call = encode_resumed_call};
   setsid();
-  overwrite_arguments(arguments);
+  arguments_overwrite();
   held_output_use();
   close(ends[0]);
   close(signals_descriptor());
@@ -39,11 +33,11 @@ static _Noreturn void become_guardian(int sock, struct arguments arguments, cons
   _exit(run_guardians(sock, &agent));
 }
 
-pid_t fork_guardian(int sock, struct arguments arguments, int *control) {
+pid_t fork_guardian(int sock, int *control) {
   int ends[2];
   if (seen_open() < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return -1;
   pid_t pid = fork();
-  if (pid == 0) become_guardian(sock, arguments, ends);
+  if (pid == 0) become_guardian(sock, ends);
   close(ends[1]);
   *control = ends[0];
   if (pid < 0) close(ends[0]);

@@ -3,7 +3,5 @@
 
 #include <sys/types.h>
 
-#include "holding.h"
-
 /* sock: the agent's connection. control: receives the launcher's end of the control socket. Returns -1 with errno. */
-pid_t fork_guardian(int sock, struct arguments arguments, int *control);
+pid_t fork_guardian(int sock, int *control);

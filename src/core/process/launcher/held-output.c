@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../guardian/output-copies.h"
+#include "arguments.h"
 #include "messages.h"
 
-static int files[] = {-1, -1}; /* for standard output and error */
+static int files[] = {-1, -1};  /* for standard output and error: files without a name, or pipes to relays */
+static int copies[] = {-1, -1}; /* the relays' sockets; -1: they are files */
 
 static int open_unnamed(void) {
   char path[PATH_MAX];
@@ -45,8 +49,35 @@ void held_output_open(void) {
   if (out >= 0) close(out);
 }
 
+/* Returns 0 for a stream that the caller has closed, or if there is no relay: the output then passes as usual. */
+static int start_relay(int i) {
+  int ends[2];
+  if ((fcntl(i + 1, F_GETFL) & O_ACCMODE) == O_RDONLY) return 0;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return 0;
+  files[i] = copies_relay(i + 1, ends[1], arguments_overwrite);
+  copies[i] = ends[0];
+  close(ends[1]);
+  return files[i] >= 0;
+}
+
+void held_output_relay(void) {
+  if (files[0] >= 0 || copies[0] >= 0 || copies[1] >= 0) return;
+  if (start_relay(0) && is_one_file()) files[1] = files[0];
+  else start_relay(1);
+}
+
 void held_output_use(void) {
-  for (int i = 0; i < 2 && files[i] >= 0; i++) dup2(files[i], i + 1);
+  for (int i = 0; i < 2; i++)
+    if (files[i] >= 0) dup2(files[i], i + 1);
+}
+
+const char *held_output_pass_on(int passed[2]) {
+  const int are_files = files[0] >= 0 && copies[0] < 0 && copies[1] < 0;
+  for (int i = 0; i < 2; i++) {
+    const int from = are_files ? files[i] : copies[i];
+    passed[i] = from < 0 ? -1 : fcntl(from, F_DUPFD, 3);
+  }
+  return are_files ? "files" : "copies";
 }
 
 static void print_file(int file, int to) {
@@ -64,6 +95,7 @@ static void print_file(int file, int to) {
 }
 
 void held_output_print(void) {
+  if (copies[0] >= 0 || copies[1] >= 0) return; /* it has passed */
   if (files[0] >= 0) print_file(files[0], 1);
   if (files[1] != files[0]) print_file(files[1], 2);
 }

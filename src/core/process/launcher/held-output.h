@@ -1,4 +1,4 @@
-/* The command's output, held back until its exit code is known (--quiet-success). */
+/* The command's output, held back until its exit code is known (--quiet-success), or copied for hooks. */
 #pragma once
 
 /*
@@ -7,8 +7,20 @@
  */
 void held_output_open(void);
 
-/* Replaces standard output and error by the files, in the process that becomes the guardian. */
+/*
+ * Puts relays before the output, once, unless it is held back: they keep its end. Call this before this process can become
+ * a subreaper, which would kill them with what a command has left.
+ */
+void held_output_relay(void);
+
+/* Replaces standard output and error by files or relays, in the process that becomes the guardian. */
 void held_output_use(void);
 
 /* Writes what the files have to standard output and error. */
 void held_output_print(void);
+
+/*
+ * Duplicates the files, or the sockets of the relays, for the next program of this process; -1: there is none. Returns "files" or
+ * "copies".
+ */
+const char *held_output_pass_on(int passed[2]);

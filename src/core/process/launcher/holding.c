@@ -15,6 +15,7 @@
 #include "fallback.h"
 #include "guardian-events.h"
 #include "guardian-fork.h"
+#include "hooks.h"
 #include "messages.h"
 #include "orphans.h"
 #include "signals.h"
@@ -37,6 +38,7 @@ static void reap(void) {
       if (pid == held.outer || pid == guardian_inner()) kill(pid, SIGCONT);
       continue;
     }
+    hooks_notice_end(pid);
     if (pid != held.outer) continue;
     held.outer = 0;
     held.status = status;
@@ -105,12 +107,12 @@ static _Noreturn void fail_to_fork(int sock) {
   leave(EXIT_LOST);
 }
 
-struct hold_end hold_command(int sock, struct arguments arguments) {
+struct hold_end hold_command(int sock) {
   orphans_prepare();
   signals_receive_of_terminal(1);
   guardian_events_reset();
   held.sock = sock;
-  held.outer = fork_guardian(sock, arguments, &held.control);
+  held.outer = fork_guardian(sock, &held.control);
   if (held.outer < 0) fail_to_fork(sock);
   const pid_t outer = held.outer;
   wait_for_guardians();

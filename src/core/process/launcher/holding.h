@@ -1,14 +1,6 @@
 /* The launcher after the GUARD: it stays in the caller's process tree while the guardians work. */
 #pragma once
 
-#include <stddef.h>
-
-/* The argument area, which guardians overwrite. */
-struct arguments {
-  char *at;
-  size_t length;
-};
-
 /* Why the launcher waits for the agent again. */
 struct hold_end {
   int is_retried; /* the command has ended, and will be started again. 0: the connection has ended before anything was started */
@@ -17,4 +9,4 @@ struct hold_end {
 };
 
 /* Forks the guardians, which use this connection, and ends with the exit code that the agent gives, or returns. */
-struct hold_end hold_command(int sock, struct arguments arguments);
+struct hold_end hold_command(int sock);

@@ -6,15 +6,16 @@
  *   cron ── launcher ── outer guardian ── inner guardian ── command
  */
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../guardian/frames.h"
 #include "../guardian/note.h"
 #include "agent-socket.h"
+#include "arguments.h"
 #include "call.h"
 #include "fallback.h"
 #include "holding.h"
+#include "hooks.h"
 #include "keeper.h"
 #include "options.h"
 #include "signals.h"
@@ -29,11 +30,6 @@ static void open_missing_stdio(void) {
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDONLY);
 }
 
-static struct arguments find_arguments(int argc, char **argv) {
-  char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
-  return (struct arguments){.at = argv[0], .length = (size_t)(end - argv[0])};
-}
-
 /* Collects everything that a call needs. Returns NULL, or why no agent can serve it. */
 static const char *prepare(const struct options *options) {
   if (frames_open() < 0 || note_open() < 0 || signals_open() < 0) return "out of memory or descriptors";
@@ -45,14 +41,16 @@ int main(int argc, char **argv) {
   signals_hold_usr1();
   open_missing_stdio();
   options_read(&options, argv);
+  arguments_keep(argc, argv);
   keep_agent(&options);
   if (!options.is_for_agent) run_node(&options, NULL);
   agent_socket_set(options.socket);
+  hooks_set_options(&options);
   const char *failed = prepare(&options);
   if (failed) fall_back(&options, failed, EXIT_NO_AGENT);
   call_agent(&options);
   for (;;) {
-    const struct hold_end end = hold_command(wait_for_guard(&options), find_arguments(argc, argv));
+    const struct hold_end end = hold_command(wait_for_guard(&options));
     if (end.is_retried) await_retry(&options, end.sock, end.exit_code);
     else call_agent_again(&options);
   }

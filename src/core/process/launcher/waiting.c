@@ -17,6 +17,7 @@
 #include "ending.h"
 #include "fallback.h"
 #include "held-output.h"
+#include "hooks.h"
 #include "messages.h"
 #include "signals.h"
 
@@ -127,8 +128,10 @@ static int handle_accepted_frame(const struct frame *f, const unsigned char *blo
     case GUARD:
       call.is_granted = 1;
       if (f->a == 1) held_output_open();
+      if (f->b) hooks_prepare(f, block);
       return 0;
     case END:
+      hooks_keep_end(f, block);
       leave((int)f->a);
     default:
       call.fault = f->kind < LATER_KINDS;

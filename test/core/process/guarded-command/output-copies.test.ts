@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CopyReader } from "../../../../src/core/process/guarded-command/guardian-process.ts";
+import { CopyReader } from "../../../../src/core/process/guarded-command/output-copies.ts";
 
 test("frames are read in any pieces, with what was left out before them", () => {
   const buildFrame = (text: string, lost: number) => {
