@@ -42,7 +42,7 @@ import {
   writePreferences,
 } from "./state/preferences.ts";
 import { formatClipboardSequence } from "./terminal/output-sequences.ts";
-import { chooseTheme, dimTheme, type Theme } from "./theme/theme.ts";
+import { chooseTheme, dimTheme, type TerminalColours, type Theme } from "./theme/theme.ts";
 import { listUserKeyActions } from "./user-commands.ts";
 
 /** Columns of a table besides its cells: marks at the left, and a blank at the right. */
@@ -64,8 +64,8 @@ interface ConsolePorts {
   call: Call;
   /** The context with which the console was started, if another one is shown now. */
   first?: OpenedContext;
-  /** Whether the background of the terminal is light; undefined if it is not known. */
-  getIsLight?(): boolean | undefined;
+  /** What the terminal has answered about its colours. */
+  getColours?(): TerminalColours | undefined;
   /** Called once, when something has been read for the first time. */
   onFirstRead?(): void;
   /** Schedules a repaint; several requests become one. */
@@ -200,7 +200,7 @@ export class ConsoleApp {
   get theme(): Theme {
     const wanted = this.state.configuredTheme ?? this.state.theme;
     const isAscii = this.ports.call.flags.ascii === true;
-    const theme = chooseTheme(wanted, this.ports.io.env, isAscii, this.ports.getIsLight?.());
+    const theme = chooseTheme(wanted, this.ports.io.env, isAscii, this.ports.getColours?.());
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };

@@ -13,13 +13,14 @@ import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
 import { createKeyReader } from "./terminal/input-parser.ts";
 import {
   discardAnswers,
+  type QuerySubjects,
   ShownQuery,
   type TerminalLoan,
   TerminalQuery,
   TerminalSession,
 } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
-import { dependsOnBackground } from "./theme/theme.ts";
+import { dependsOnBackground, mayHaveMoreColours } from "./theme/theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. @see ConsoleApp.isStill */
 const REPAINT_INTERVAL_MS = 1_000;
@@ -75,8 +76,8 @@ export class InteractiveConsole {
     this.#io = io;
     this.#writer = writer;
     this.#first = { call, context };
-    const about = { background: dependsOnBackground(io.env), keyboard: !isSimpleTerminal(io.env.TERM) };
-    const asks = !call.flags.plain && (about.background || about.keyboard);
+    const about = chooseSubjects(io.env);
+    const asks = !call.flags.plain && Object.values(about).includes(true);
     if (asks) this.#query = this.#createTerminalQuery(io, about);
     this.#context = context;
     this.#shownQuery = new ShownQuery((text) => void io.writeOutput(text), { canAsk: !call.flags.plain });
@@ -98,7 +99,7 @@ export class InteractiveConsole {
       io: this.#io,
       context,
       first: this.#first,
-      getIsLight: () => this.#query?.isLight,
+      getColours: () => this.#query,
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       lendTerminal: (use) => this.#terminal.lend(use),
@@ -175,7 +176,7 @@ export class InteractiveConsole {
     }
   }
 
-  #createTerminalQuery(io: CommandIo, about: { background: boolean; keyboard: boolean }): TerminalQuery {
+  #createTerminalQuery(io: CommandIo, about: QuerySubjects): TerminalQuery {
     const ports = {
       write: (text: string) => void io.writeOutput(text),
       onChange: () => this.#repaint(),
@@ -288,4 +289,11 @@ export class InteractiveConsole {
       this.#ended.reject(error);
     }
   }
+}
+
+/** Chooses what to ask a terminal for: what it may answer, and the theme or the keys depend on. */
+function chooseSubjects(env: CommandIo["env"]): QuerySubjects {
+  const keyboard = !isSimpleTerminal(env.TERM);
+  const colours = keyboard && mayHaveMoreColours(env);
+  return { keyboard, colours, background: colours || dependsOnBackground(env) };
 }

@@ -6,7 +6,7 @@ import {
   readTimeOfRevision,
   type TimedRevision,
 } from "../../site/observe/past-revision.ts";
-import { load } from "../../site/observe/read.ts";
+import { countKeys, load, type ReadProgress } from "../../site/observe/read.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import type { PastTarget } from "./command-line/past-target.ts";
@@ -59,9 +59,19 @@ export async function readPastSnapshot(
   context: CommandContext,
   { revision }: PastMoment,
   signal: AbortSignal,
+  onProgress: (progress: ReadProgress) => void = () => {},
 ): Promise<Snapshot> {
   const builder = new SnapshotBuilder(context.keys, SNAPSHOT_COLLECTIONS);
-  await load(context, builder, { revision, signal });
+  let total: number | undefined;
+  const onPage = () => onProgress({ read: builder.revisions.size, total });
+  countKeys(context, builder.ranges, { revision, signal }).then(
+    (count) => {
+      total = count;
+      onPage();
+    },
+    () => {}, // what prevents it prevents the read too
+  );
+  await load(context, builder, { revision, signal, onPage });
   return builder.getSnapshot();
 }
 

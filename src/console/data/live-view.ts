@@ -14,7 +14,7 @@ import {
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
-import { commitWithRetries } from "../../site/observe/ports.ts";
+import { countKeys, type ReadProgress } from "../../site/observe/read.ts";
 import { findEtcdFaults } from "../../site/state/etcd-findings.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
@@ -35,13 +35,6 @@ export interface ShownData {
   reread(): void;
   /** Takes all received changes into the snapshot now. */
   catchUp(): void;
-}
-
-/** Numbers of keys. */
-interface ReadProgress {
-  read: number;
-  /** Undefined while it is not known. */
-  total: number | undefined;
 }
 
 /** Whether the displayed data can be trusted. */
@@ -233,10 +226,10 @@ export class LiveView implements ShownData {
   /** Publishes what the first read has brought so far, until it is complete. */
   async #publishFirstRead(): Promise<void> {
     const { clock } = this.#context;
-    this.#countKeys().catch(() => {}); // what prevents it prevents the read too, and is reported there
     let [shown, pause] = [0, PARTIAL_PAUSE_MS];
     while (!this.hasRead && !this.#stop.signal.aborted) {
       await clock.sleep(pause, this.#stop.signal).catch(() => {});
+      if (shown === 0) this.#countKeys();
       const { read = 0 } = this.progress ?? {};
       if (read > PARTIAL_GROWTH_FACTOR * shown) {
         shown = read;
@@ -249,13 +242,13 @@ export class LiveView implements ShownData {
     }
   }
 
-  async #countKeys(): Promise<void> {
-    const success = this.#builder.ranges.map(
-      (range) => ({ op: "range", ...range, countOnly: true }) as const,
+  #countKeys(): void {
+    countKeys(this.#context, this.#builder.ranges, this.#stop).then(
+      (total) => {
+        this.#total = total;
+      },
+      () => {}, // what prevents it prevents the read too, and is reported there
     );
-    const txn = { compare: [], success, failure: [] };
-    const { results } = await commitWithRetries(this.#context, txn, this.#stop.signal);
-    this.#total = results.reduce((sum, result) => sum + (result.op === "range" ? result.count : 0), 0);
   }
 
   #updateStreamState(kind: ConnectionState["kind"], fault?: string): void {

@@ -20,6 +20,7 @@ import {
   isTooOld,
   type PastChange,
 } from "../../site/observe/past-revision.ts";
+import type { ReadProgress } from "../../site/observe/read.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { ConnectionState, ShownData } from "./live-view.ts";
 
@@ -42,6 +43,7 @@ export class TimeTravel {
   #view: PastView | undefined;
   #stop = new AbortController();
   #search: string | undefined;
+  #progress: ReadProgress | undefined;
 
   constructor(context: CommandContext, listener: TravelListener) {
     this.#context = context;
@@ -56,6 +58,11 @@ export class TimeTravel {
   /** Describes the read in progress; undefined if there is none. */
   get search(): string | undefined {
     return this.#search;
+  }
+
+  /** How much of the state is read; undefined while it is looked for. */
+  get progress(): ReadProgress | undefined {
+    return this.#progress;
   }
 
   /** Shows the state at a time or a revision, as soon as it is read. */
@@ -88,12 +95,15 @@ export class TimeTravel {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     this.#search = what;
-    this.#listener.onChange();
+    this.#setProgress(undefined);
     try {
       const { moment, message } = await find(signal);
-      const view = new PastView(await readPastSnapshot(this.#context, moment, signal), moment);
+      const onProgress = (progress: ReadProgress) => {
+        if (!signal.aborted) this.#setProgress(progress);
+      };
+      const snapshot = await readPastSnapshot(this.#context, moment, signal, onProgress);
       if (signal.aborted) return;
-      this.#view = view;
+      this.#view = new PastView(snapshot, moment);
       if (message !== undefined) this.#listener.onMessage(message, "quiet");
     } catch (error) {
       if (signal.aborted) return;
@@ -102,6 +112,11 @@ export class TimeTravel {
       if (this.#stop.signal === signal) this.#search = undefined;
       this.#listener.onChange();
     }
+  }
+
+  #setProgress(progress: ReadProgress | undefined): void {
+    this.#progress = progress;
+    this.#listener.onChange();
   }
 
   async #findNext({ revision }: PastMoment, signal: AbortSignal): Promise<Journey> {

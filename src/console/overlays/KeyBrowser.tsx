@@ -32,6 +32,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
     Object.assign(place, { at: to, id: nodes[to] && getId(nodes[to]) });
     app.notifyChange();
   };
+  const isCopied = node?.kind === "folder" || node?.kind === "key";
   const open = () => node && openNode(app, tree, node);
   const fold = (isOpen: boolean) => () => {
     if (node?.kind === "folder" && node.isOpen !== isOpen) tree.toggle(node.key);
@@ -54,7 +55,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
       right: fold(true),
       "/": askPrefix,
       r: () => tree.reread(),
-      y: () => copyBinaryText(app, node?.key ?? "", "the key"),
+      y: () => isCopied && copyBinaryText(app, node.key, "the key"),
     },
     (chord) => select(moveInList(at, nodes.length, chord)),
   );
@@ -69,9 +70,9 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
       foot={Array(Math.max(0, height - rows.length)).fill(BLANK_ROW)}
       hints={[
         ["↑↓", "move"],
-        ...(node === undefined || node.kind === "note" ? [] : ([["Enter", OPEN_VERBS[node.kind]]] as const)),
+        node !== undefined && node.kind !== "note" && ["Enter", OPEN_VERBS[node.kind]],
         ["/", "prefix"],
-        ...(node === undefined ? [] : ([["y", "copy"]] as const)),
+        isCopied && ["y", "copy"],
         ["r", "read again"],
       ]}
       width={width}

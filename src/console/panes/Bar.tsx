@@ -2,11 +2,12 @@ import { Box } from "ink";
 import { formatAuditAuthor } from "../../cli/views/columns.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
+import type { ReadProgress } from "../../site/observe/read.ts";
 import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useApp, useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
-import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
+import { describePastBounds, formatPastTime, type TimeTravel } from "../data/time-travel.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { isEtcdTab } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -88,7 +89,7 @@ function buildStatus(app: ConsoleApp): BarProps {
   const { travel, theme, state } = app;
   const { dot, ellipsis } = theme.signs;
   const left = [
-    { text: travel.search === undefined ? "" : ` ${travel.search}${ellipsis}`, weight: 1 },
+    { text: travel.search === undefined ? "" : ` ${formatSearch(travel)}${ellipsis}`, weight: 1 },
     ...buildConnectionSegments(app),
     { text: formatRunningJobs(app), weight: 2 },
     { text: state.toast === undefined ? "" : ` ${dot} ${cleanToWidth(state.toast.text, 70)}`, weight: 1 },
@@ -114,7 +115,10 @@ function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
     ];
   }
   const what = {
-    opening: liveView.progress === undefined ? `connecting for ${age}` : formatProgress(liveView.progress),
+    opening:
+      liveView.progress === undefined
+        ? `connecting for ${age}`
+        : `reading: ${formatProgress(liveView.progress)}`,
     away: `etcd unreachable ${age}${revision && `, last known: ${revision}`}`,
     refused: `access refused ${age}${revision && `, last known: ${revision}`}`,
     past: revision,
@@ -125,9 +129,13 @@ function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
   ];
 }
 
-function formatProgress({ read, total }: NonNullable<ConsoleApp["liveView"]["progress"]>): string {
+function formatProgress({ read, total }: ReadProgress): string {
   const of = total === undefined ? "" : ` of ${Math.max(read, total).toLocaleString("en-US")}`;
-  return `reading: ${read.toLocaleString("en-US")}${of} keys`;
+  return `${read.toLocaleString("en-US")}${of} keys`;
+}
+
+function formatSearch({ search, progress }: TimeTravel): string {
+  return progress === undefined ? `${search}` : `${search}: ${formatProgress(progress)}`;
 }
 
 /** Builds the segments for the health of the cluster. The number of members is removed last, the others before the keys. */

@@ -93,10 +93,10 @@ function addModifiers(name: string, modifiers: number): string {
   return ctrl + alt + shift + name;
 }
 
-/** An answer of the terminal to a question of the console. It is never a key. */
+/** An answer of the terminal to a question of the console. It is never a key. `colours`: it has those of 24 bits. */
 export type TerminalReport =
   | BackgroundReport
-  | { kind: "report"; of: "attributes" | "keyboard" | "status" }
+  | { kind: "report"; of: "attributes" | "keyboard" | "status" | "colours" }
   | { kind: "report"; of: "scheme"; isLight: boolean };
 
 /** The background colour, each part from 0 to 1. */
@@ -108,7 +108,7 @@ interface BackgroundReport {
   blue: number;
 }
 
-/** Maximum length of an OSC string that is kept, in bytes. Longer ones cannot be answers to the console. */
+/** Maximum length of an OSC or DCS string that is kept, in bytes. Longer ones cannot be answers to the console. */
 export const LONGEST_REPORT = 64;
 
 /** `11;rgb:RRRR/GGGG/BBBB`, with one to four digits for each part; some terminals add an alpha part. */
@@ -116,7 +116,23 @@ const BACKGROUND = /^11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})(
 /** The beginning of such an answer. */
 const BACKGROUND_START = /^1(?:1(?:;(?:r(?:g(?:b(?:a?(?::[0-9a-f/]*)?)?)?)?)?)?)?$/i;
 
-/** Parses the text of an OSC string. @returns undefined for all but the answer about the background */
+/** The colour that the console sets to ask for it. Terminals without colours of 24 bits have another one then. */
+export const ASKED_COLOUR = "48;2;1;2;3";
+/** The answers that a terminal has the capability `RGB`, or that colour. */
+const COLOURS = /^(?:1\+r524742(?:=[0-9a-f/]*)?|[01]\$r(?:[\d:;]*;)?48[:;]2[:;]:?1[:;]2[:;]3m)$/i;
+/** The beginning of an answer to these questions. */
+const COLOURS_START = /^[01](?:[+$](?:r[0-9a-f=/:;]{0,50}m?)?)?$/i;
+
+/** A string of the terminal that may be an answer: OSC or DCS. */
+export type AnswerString = "osc" | "dcs";
+
+/** Parses the text of an OSC or DCS string. @returns undefined for all but an answer */
+export function parseStringReport(kind: AnswerString, text: string): TerminalReport | undefined {
+  if (kind === "osc") return parseOscReport(text);
+  return COLOURS.test(text) ? { kind: "report", of: "colours" } : undefined;
+}
+
+/** @returns undefined for all but the answer about the background */
 export function parseOscReport(text: string): BackgroundReport | undefined {
   const [, ...parts] = BACKGROUND.exec(text) ?? [];
   const [red, green, blue] = parts.map((part) => Number.parseInt(part, 16) / (16 ** part.length - 1));
@@ -124,9 +140,9 @@ export function parseOscReport(text: string): BackgroundReport | undefined {
   return { kind: "report", of: "background", red, green, blue };
 }
 
-/** Whether a text may be the beginning of the answer about the background. */
-export function isReportStarted(text: string): boolean {
-  return BACKGROUND_START.test(text);
+/** Whether a text may be the beginning of an answer. */
+export function isReportStarted(kind: AnswerString, text: string): boolean {
+  return (kind === "osc" ? BACKGROUND_START : COLOURS_START).test(text);
 }
 
 /** Whether dark text is easier to read on a background: its perceived brightness is over one half. */

@@ -1,13 +1,14 @@
 import { cleanInput } from "../../core/base/text.ts";
 import {
   ALT_BIT,
+  type AnswerString,
   createControlKey,
   createNamedKey,
   createTypedKey,
   type InputEvent,
   isReportStarted,
   LONGEST_REPORT,
-  parseOscReport,
+  parseStringReport,
   SHIFT_BIT,
   type TerminalReport,
 } from "./input-event.ts";
@@ -112,6 +113,9 @@ function startTimer(milliseconds: number, then: () => void): () => void {
 /** Ctrl+C, also in kitty's protocol. */
 const CTRL_C = /^(?:\x03|\x1b\[99;5u)$/;
 
+/** The rest of an answer. Nobody types this. */
+const LATE_ANSWER = /^(?:\[\?|\]11;|P[01][+$]r)/;
+
 /** The beginning of an answer. No key sequence begins like this. */
 const STARTED_ANSWER = /^(?:\x1b\[|\x9b)\?/;
 
@@ -130,8 +134,8 @@ export class InputParser {
   #isAfterEscape = false;
   /** The bytes of the current paste, one character each. */
   #paste = "";
-  /** The text of the current OSC string, if it may be an answer. */
-  #osc = "";
+  /** The text of the current OSC or DCS string, if it may be an answer. */
+  #string = "";
 
   /**
    * The kind of incomplete input: an Escape, a sequence or a paste; undefined if there is none. A paste may take any
@@ -139,7 +143,7 @@ export class InputParser {
    */
   get pending(): PendingInput | undefined {
     if (this.#within === "paste") return "paste";
-    if (this.#within === "osc" && isReportStarted(this.#osc)) return "report";
+    if (isAnswerString(this.#within) && isReportStarted(this.#within, this.#string)) return "report";
     if (this.#within !== undefined) return "sequence";
     if (this.#rest === "") return undefined;
     if (STARTED_ANSWER.test(this.#rest)) return "report";
@@ -152,7 +156,7 @@ export class InputParser {
     if (this.#hasPaused && CTRL_C.test(read)) this.#abandon();
     this.#hasPaused = false;
     // The rest of an answer whose first byte came so early that it was taken for the Escape key.
-    if (this.#isAfterEscape && read.startsWith("[?")) this.#rest = "\x1b";
+    if (this.#isAfterEscape && LATE_ANSWER.test(read)) this.#rest = "\x1b";
     this.#isAfterEscape = false;
     this.#rest += read;
     return this.#parse(false);
@@ -183,7 +187,7 @@ export class InputParser {
       const piece = this.#parsePiece(isAll);
       if (piece === undefined) break;
       this.#rest = this.#rest.slice(piece.length);
-      if (piece.begins !== undefined) [this.#within, this.#osc] = [piece.begins, ""];
+      if (piece.begins !== undefined) [this.#within, this.#string] = [piece.begins, ""];
       if (piece.event !== undefined) events.push(piece.event);
     }
     return events;
@@ -194,6 +198,7 @@ export class InputParser {
       case "paste":
         return this.#takePaste();
       case "osc":
+      case "dcs":
       case "string":
         return this.#skipString();
       case "csi":
@@ -219,7 +224,7 @@ export class InputParser {
   #skipString(): InputPiece | undefined {
     const end = /[\x07\x1b\x18\x1a]/.exec(this.#rest);
     const length = end?.index ?? this.#rest.length;
-    this.#osc = (this.#osc + this.#rest.slice(0, length)).slice(0, LONGEST_REPORT + 1);
+    this.#string = (this.#string + this.#rest.slice(0, length)).slice(0, LONGEST_REPORT + 1);
     if (end === null) return { length };
     if (end[0] !== "\x1b") return this.#endString(length + 1, end[0] === "\x07");
     const next = this.#rest[length + 1];
@@ -230,7 +235,8 @@ export class InputParser {
 
   /** @param isWhole  whether it ended properly, not by another sequence */
   #endString(length: number, isWhole: boolean): InputPiece {
-    const report = this.#within === "osc" && isWhole ? parseOscReport(this.#osc) : undefined;
+    const kind = this.#within;
+    const report = isWhole && isAnswerString(kind) ? parseStringReport(kind, this.#string) : undefined;
     return { ...this.#leaveMode(length), event: report };
   }
 
@@ -299,6 +305,12 @@ function parseEscape(rest: string, isAll: boolean): ParsedPiece {
   }
 }
 
+/** Strings that may be answers, by the byte after the Escape. */
+const STRINGS: Readonly<Record<string, AnswerString>> = { "]": "osc", P: "dcs" };
+
+const isAnswerString = (mode: ParserMode | undefined): mode is AnswerString =>
+  mode === "osc" || mode === "dcs";
+
 /**
  * Parses the start of OSC, DCS, SOS, PM and APC. If nothing follows, or another sequence such as an answer of the terminal,
  * it is a letter typed with Alt.
@@ -306,7 +318,7 @@ function parseEscape(rest: string, isAll: boolean): ParsedPiece {
 function parseString(rest: string, isAll: boolean): ParsedPiece {
   if (rest[2] === "\x1b" && rest[3] !== "\\")
     return rest[3] === undefined && !isAll ? undefined : parseAlt(rest, isAll);
-  if (rest.length > 2) return { length: 2, begins: rest[1] === "]" ? "osc" : "string" };
+  if (rest.length > 2) return { length: 2, begins: STRINGS[rest[1] ?? ""] ?? "string" };
   return isAll ? parseAlt(rest, isAll) : undefined;
 }
 

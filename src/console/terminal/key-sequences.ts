@@ -1,5 +1,6 @@
 import {
   ALT_BIT,
+  type AnswerString,
   CTRL_BIT,
   createControlKey,
   createNamedKey,
@@ -10,8 +11,8 @@ import {
   type TerminalReport,
 } from "./input-event.ts";
 
-/** Input that continues beyond one piece: OSC; DCS and other strings; a paste; a sequence too long to be a key. */
-export type ParserMode = "osc" | "string" | "paste" | "csi";
+/** Input that continues beyond one piece: OSC, DCS; other strings; a paste; a sequence too long to be a key. */
+export type ParserMode = AnswerString | "string" | "paste" | "csi";
 
 /** A parsed piece of input: its length in bytes, and its event, if any. */
 export interface InputPiece {

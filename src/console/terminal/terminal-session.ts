@@ -1,7 +1,8 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../cli/frame/command.ts";
-import { isLightBackground, type TerminalReport } from "./input-event.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import { ASKED_COLOUR, isLightBackground, type TerminalReport } from "./input-event.ts";
 
 /**
  * Signals that keys send to all programs of a terminal. While another program has the terminal, they are meant for that
@@ -205,6 +206,11 @@ export class TerminalSession {
 const ABOUT_BACKGROUND = "\x1b[?996n\x1b]11;?\x07";
 /** Asks for the modes of the keyboard (kitty's protocol). */
 const ABOUT_KEYBOARD = "\x1b[?u";
+/**
+ * Asks for the colours of 24 bits: for the capability `RGB` (XTGETTCAP), and for a colour that was set just before (DECRQSS). Some
+ * terminals answer one of them only. Nothing is shown meanwhile.
+ */
+const ABOUT_COLOURS = `\x1bP+q524742\x1b\\\x1b[${ASKED_COLOUR}m\x1bP$qm\x1b\\\x1b[m`;
 /** Asks for the attributes of the terminal (DA1). Every terminal answers this. */
 const ATTRIBUTES_QUERY = "\x1b[c";
 /** Time after which an answer is no longer expected, ms. A later one is still accepted. */
@@ -212,9 +218,16 @@ const ANSWER_TIMEOUT_MS = 2_000;
 /** Maximum wait for an outstanding answer before the terminal is given back, ms. */
 const LAST_WAIT = 300;
 
+/** What to ask for. */
+export interface QuerySubjects {
+  background: boolean;
+  colours: boolean;
+  keyboard: boolean;
+}
+
 interface QueryPorts {
   write(text: string): void;
-  /** The background has changed. */
+  /** What is known of the background or of the colours has changed. */
   onChange(): void;
   /** The terminal offers kitty's protocol. */
   onKeyboard(): void;
@@ -222,7 +235,7 @@ interface QueryPorts {
 }
 
 /**
- * Asks the terminal for its background and its keyboard protocol. Terminals answer in order, so after the answer to the
+ * Asks the terminal for its background, its colours and its keyboard protocol. Terminals answer in order, so after the answer to the
  * last question, the others will not be answered any more. Only the end of the console waits for answers: the shell
  * would take them for typed text.
  */
@@ -230,18 +243,30 @@ export class TerminalQuery {
   readonly #ports: QueryPorts;
   readonly #question: string;
   #isLight: boolean | undefined;
+  #hasAllColours = false;
   #timer: NodeJS.Timeout | undefined;
   #answered: PromiseWithResolvers<void> | undefined;
 
-  constructor(ports: QueryPorts, { about }: { about: { background: boolean; keyboard: boolean } }) {
+  constructor(ports: QueryPorts, { about }: { about: QuerySubjects }) {
     this.#ports = ports;
-    this.#question =
-      (about.background ? ABOUT_BACKGROUND : "") + (about.keyboard ? ABOUT_KEYBOARD : "") + ATTRIBUTES_QUERY;
+    const { background, colours, keyboard } = about;
+    const questions = [
+      background && ABOUT_BACKGROUND,
+      colours && ABOUT_COLOURS,
+      keyboard && ABOUT_KEYBOARD,
+      ATTRIBUTES_QUERY,
+    ];
+    this.#question = collectTexts(questions).join("");
   }
 
   /** Whether the background is light; undefined if it is not known. */
   get isLight(): boolean | undefined {
     return this.#isLight;
+  }
+
+  /** Whether the terminal has answered that it has the colours of 24 bits. */
+  get hasAllColours(): boolean {
+    return this.#hasAllColours;
   }
 
   ask(): void {
@@ -257,6 +282,10 @@ export class TerminalQuery {
     if (report.of === "keyboard") this.#ports.onKeyboard();
     if (report.of === "scheme") this.#setLight(report.isLight);
     if (report.of === "background") this.#setLight(isLightBackground(report));
+    if (report.of === "colours" && !this.#hasAllColours) {
+      this.#hasAllColours = true;
+      this.#ports.onChange();
+    }
   }
 
   #setLight(isLight: boolean): void {

@@ -203,15 +203,23 @@ export function shadeTheme(theme: Theme): Theme {
 /** Environment variables, in which terminals describe themselves. */
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** What a terminal has answered about its colours: whether its background is light, and whether it has those of 24 bits. */
+export interface TerminalColours {
+  readonly isLight?: boolean | undefined;
+  readonly hasAllColours?: boolean;
+}
+
 /**
  * Chooses the theme for a terminal.
  * @param wanted   a name. `auto` or an unknown name: the theme that fits the terminal. NO_COLOR and terminals without
  * colours override it: they get `mono`
  * @param isAscii  use only ASCII signs, even if the locale allows others
- * @param isLight  whether the background is light, as answered by the terminal; undefined if it did not answer
+ * @param told     what the terminal has answered
  */
-export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight = announcesLight(env)): Theme {
-  const depth = detectColourDepth(env);
+export function chooseTheme(wanted: string, env: Env, isAscii = false, told: TerminalColours = {}): Theme {
+  const { isLight = announcesLight(env), hasAllColours } = told;
+  const announced = detectColourDepth(env);
+  const depth = announced && hasAllColours ? "24bit" : announced;
   const known = THEMES.find((name) => name === wanted);
   // The terminal's own sixteen colours fit any background; the other themes depend on it. Nearly all terminals with many
   // colours that do not say what theirs is are dark.
@@ -224,6 +232,16 @@ export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight =
 export function dependsOnBackground(env: Env): boolean {
   const depth = detectColourDepth(env);
   return depth !== undefined && depth !== "16";
+}
+
+/**
+ * Whether a terminal may have more colours than it announces, and can be asked. GNU Screen writes the question to the terminal around
+ * it, which may show it as text; tmux answers.
+ */
+export function mayHaveMoreColours(env: Env): boolean {
+  const isInScreen = /^screen/.test(env.TERM ?? "") && env.TMUX === undefined;
+  const depth = detectColourDepth(env);
+  return depth !== undefined && depth !== "24bit" && !isInScreen;
 }
 
 /** Returns the number of colours that a terminal announces, or undefined for a terminal without colours. */

@@ -4,6 +4,13 @@ import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 
+/** Numbers of keys. */
+export interface ReadProgress {
+  read: number;
+  /** Undefined while it is not known. */
+  total: number | undefined;
+}
+
 interface Page {
   kvs: readonly KeyValue[];
   /** Revision of the whole read; the same for every page. */
@@ -19,6 +26,11 @@ interface ReadOptions {
   /** Begins with the last key. etcd sorts for each page: for readers that need few pages. */
   isReversed?: boolean;
   signal?: AbortSignal | undefined;
+}
+
+interface LoadOptions extends ReadOptions {
+  /** Called when the sink has the keys of a page. */
+  onPage?(): void;
 }
 
 /** Keys in the first page. @see PageSize for later ones */
@@ -89,12 +101,24 @@ export interface Sink {
   finish(revision: bigint): void;
 }
 
+/** Counts the keys of ranges. @param revision  undefined: the current one. @throws StoreError */
+export async function countKeys(
+  ports: ObserverPorts,
+  ranges: readonly Required<KeyRange>[],
+  { revision, signal }: Pick<ReadOptions, "revision" | "signal">,
+): Promise<number> {
+  let total = 0;
+  for (const range of ranges)
+    total += (await readWithRetries(ports, { ...range, revision, countOnly: true }, signal)).count;
+  return total;
+}
+
 /**
  * Reads all ranges of a sink at one revision. Starts again when the revision is compacted in the meantime.
  * @returns the revision
  * @throws StoreError
  */
-export async function load(ports: ObserverPorts, sink: Sink, options: ReadOptions = {}): Promise<bigint> {
+export async function load(ports: ObserverPorts, sink: Sink, options: LoadOptions = {}): Promise<bigint> {
   for (let left = MAX_READ_TRIES; ; left -= 1) {
     try {
       return await loadOnce(ports, sink, options);
@@ -121,13 +145,14 @@ async function checkRevisionReadable(
   await readWithRetries(ports, glance, signal);
 }
 
-async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions): Promise<bigint> {
+async function loadOnce(ports: ObserverPorts, sink: Sink, options: LoadOptions): Promise<bigint> {
   let { revision } = options;
   sink.begin();
   for (const range of sink.ranges) {
     for await (const page of readPages(ports, range, { ...options, revision })) {
       revision ??= page.revision;
       for (const kv of page.kvs) sink.add(kv);
+      options.onPage?.();
     }
   }
   await checkRevisionReadable(ports, sink, revision, options.signal);

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createTicket } from "../../../fixtures/protocol/samples.ts";
 import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
+import { TimeTravel } from "../../../src/console/data/time-travel.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
@@ -75,11 +76,13 @@ class SlowPages extends MemoryStore {
   }
 }
 
-it("shows the queues that a long first read has brought whole, and how far it is; nothing changes without news", async () => {
+const NUMBER = { locks: 150, each: 4 };
+
+/** Opens a store with more queues than a page has. */
+async function openSlowPages() {
   const clock = createRealClock();
   const store = new SlowPages(MemoryStore.create(clock).etcd);
   const keys = createKeys("/look/");
-  const NUMBER = { locks: 150, each: 4 };
   for (let lock = 0; lock < NUMBER.locks; lock += 1) {
     const success = Array.from({ length: NUMBER.each }, (_, place) => {
       const run = `${lock}x${place}`.padStart(16, "0");
@@ -88,18 +91,40 @@ it("shows the queues that a long first read has brought whole, and how far it is
     });
     await store.commitTxn({ compare: [], success, failure: [] });
   }
-  const stop = new AbortController();
+  const { signal } = new AbortController();
   const settings = { connectTimeout: 10_000, endpoints: ["http://127.0.0.1:1"] };
-  const context = { store, keys, clock, random: realRandom, signal: stop.signal, settings };
+  const context = { store, keys, clock, random: realRandom, signal, settings } as unknown as CommandContext;
+  return { store, context };
+}
+
+it("says how much of a past state is read", async () => {
+  const { store, context } = await openSlowPages();
+  const seen: unknown[] = [];
+  const onChange = () => seen.push(travel.progress);
+  const travel = new TimeTravel(context, { onChange, onMessage: (text) => seen.push(text) });
+  travel.go({ revision: BigInt(NUMBER.locks + 1) });
+  const total = NUMBER.locks * NUMBER.each;
+  await expect.poll(() => seen).toContainEqual({ read: 500, total });
+  expect([travel.search, travel.view]).toEqual([
+    `reading the state at revision ${NUMBER.locks + 1}`,
+    undefined,
+  ]);
+  store.go.resolve();
+  await expect.poll(() => travel.view?.snapshot.queues.size).toBe(NUMBER.locks);
+  expect(travel.search).toBeUndefined();
+});
+
+it("shows the queues that a long first read has brought whole, and how far it is; nothing changes without news", async () => {
+  const { store, context } = await openSlowPages();
   let calls = 0;
-  const view = new LiveView(context as unknown as CommandContext, () => {
+  const view = new LiveView(context, () => {
     calls += 1;
   });
   onTestFinished(() => view.end());
   view.begin();
   await expect.poll(() => view.snapshot.queues.size).toBe(124); // of 500 keys, without the last queue
   for (const { entries } of view.snapshot.queues.values()) expect(entries).toHaveLength(NUMBER.each);
-  expect(view.progress).toEqual({ read: 500, total: NUMBER.locks * NUMBER.each });
+  await expect.poll(() => view.progress).toEqual({ read: 500, total: NUMBER.locks * NUMBER.each });
   expect([view.hasRead, view.connection.kind, view.snapshot.revision]).toEqual([false, "opening", 0n]);
   store.go.resolve();
   await expect.poll(() => view.hasRead).toBe(true);

@@ -54,6 +54,51 @@ describe("the answer about the background", () => {
   });
 });
 
+describe("the answer about the colours", () => {
+  it.each([
+    "\x1bP1+r524742\x1b\\",
+    "\x1bP1+r524742=382f382f38\x1b\\",
+    "\x90" + "1+r524742\x07",
+    "\x1bP1$r48:2:1:2:3m\x1b\\",
+    "\x1bP1$r0;1;48:2::1:2:3m\x1b\\",
+    "\x1bP0$r48;2;1;2;3m\x1b\\",
+  ])("is %j, in any pieces, and never keys", (answer) => {
+    expect(listReports([...answer])).toEqual({ reports: ["colours"], others: 0 });
+    for (let at = 0; at <= answer.length; at += 1)
+      expect(listReports([answer.slice(0, at), answer.slice(at)])).toEqual({
+        reports: ["colours"],
+        others: 0,
+      });
+  });
+
+  it.each([
+    ["of a terminal without it", "\x1bP0+r524742\x1b\\"],
+    ["with another colour", "\x1bP1$r48;5;16m\x1b\\"],
+    ["with more than the colour", "\x1bP1$r48;2;1;2;3m\nrm -rf\x1b\\"],
+    ["interrupted", "\x1bP1$r48;2;1;2;3m\x18"],
+    ["endless", `\x1bP1$r${"0;".repeat(5_000)}48;2;1;2;3m\x1b\\`],
+    ["in an OSC string", "\x1b]1+r524742\x07"],
+  ])("is none if it is %s", (_, bytes) => expect(listReports([bytes])).toEqual({ reports: [], others: 0 }));
+
+  it("is none of its parts, if its Escape came so early that it was taken for the key", () => {
+    const parser = new InputParser();
+    const feed = (text: string) => parser.feed(Buffer.from(text, "latin1"));
+    expect([...feed("\x1b"), ...parser.flush()]).toEqual([{ kind: "key", chord: "escape" }]);
+    expect(feed("P1$r48;2;1;2;3m\x1b\\j")).toEqual([
+      { kind: "report", of: "colours" },
+      { kind: "key", chord: "j", text: "j" },
+    ]);
+  });
+
+  it("may come in pieces, with long pauses", () => {
+    const parser = new InputParser();
+    parser.feed(Buffer.from("\x1bP1$r48;2"));
+    expect(parser.pending).toBe("report");
+    parser.feed(Buffer.from("\x1b\\\x1bPq"));
+    expect(parser.pending).toBe("sequence");
+  });
+});
+
 it("knows the answer about the attributes, which every terminal gives", () => {
   for (const bytes of ["\x1b[?62;22c", "\x1b[?6c", "\x9b?1;2c"])
     expect(listReports([bytes])).toEqual({ reports: ["attributes"], others: 0 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { TerminalReport } from "../../../src/console/terminal/input-event.ts";
-import { TerminalQuery } from "../../../src/console/terminal/terminal-session.ts";
+import { type QuerySubjects, TerminalQuery } from "../../../src/console/terminal/terminal-session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,7 +14,7 @@ const reportGrey = (grey: number): TerminalReport => ({
   blue: grey,
 });
 
-function createQuery(about: { background?: boolean; keyboard?: boolean } = {}) {
+function createQuery(about: Partial<QuerySubjects> = {}) {
   const seen: string[] = [];
   const ports = {
     write: (text: string) => seen.push(JSON.stringify(text)),
@@ -22,7 +22,9 @@ function createQuery(about: { background?: boolean; keyboard?: boolean } = {}) {
     onKeyboard: () => seen.push("keyboard"),
     onExpecting: (isExpected: boolean) => seen.push(isExpected ? "expects" : "expects nothing"),
   };
-  const query = new TerminalQuery(ports, { about: { background: true, keyboard: true, ...about } });
+  const query = new TerminalQuery(ports, {
+    about: { background: true, colours: false, keyboard: true, ...about },
+  });
   query.ask();
   const asked = seen.splice(0);
   return { query, seen, asked };
@@ -59,6 +61,16 @@ describe("the background of the terminal", () => {
     query.takeReport(reportGrey(1));
     expect(query.isLight).toBe(true);
   });
+});
+
+it("learns once that the terminal has all colours, however late", () => {
+  const { query, seen, asked } = createQuery({ background: false, colours: true, keyboard: false });
+  expect(asked.at(-1)).toBe(
+    String.raw`"\u001bP+q524742\u001b\\\u001b[48;2;1;2;3m\u001bP$qm\u001b\\\u001b[m\u001b[c"`,
+  );
+  query.takeReport(ATTRIBUTES);
+  for (const _ of "ab") query.takeReport({ kind: "report", of: "colours" });
+  expect([seen, query.hasAllColours]).toEqual([["expects nothing", "changed"], true]);
 });
 
 describe("a change of the theme", () => {

@@ -120,11 +120,15 @@ describe("the theme of a terminal", () => {
 
   it("follows the background that the terminal has reported, not the environment", () => {
     const light = { ...COLOURS, COLORFGBG: "0;15" };
-    expect(named(chooseTheme("auto", COLOURS, false, true))).toBe("light");
-    expect(named(chooseTheme("auto", light, false, false))).toBe("dark");
-    expect(named(chooseTheme("auto", { TERM: "xterm" }, false, true))).toBe("ansi");
-    expect(named(chooseTheme("auto", { ...COLOURS, NO_COLOR: "1" }, false, true))).toBe("mono");
-    const look = (isLight?: boolean) => chooseTheme("contrast", COLOURS, false, isLight).getLook("held");
+    expect(named(chooseTheme("auto", COLOURS, false, { isLight: true }))).toBe("light");
+    expect(named(chooseTheme("auto", light, false, { isLight: false }))).toBe("dark");
+    expect(named(chooseTheme("auto", { TERM: "xterm" }, false, { isLight: true }))).toBe("ansi");
+    expect(
+      named(
+        chooseTheme("auto", { ...COLOURS, NO_COLOR: "1" }, false, { isLight: true, hasAllColours: true }),
+      ),
+    ).toBe("mono");
+    const look = (isLight?: boolean) => chooseTheme("contrast", COLOURS, false, { isLight }).getLook("held");
     expect(look(true)).not.toEqual(look(false));
     expect(look()).toEqual(look(false));
     expect([COLOURS, { TERM: "xterm" }, { ...COLOURS, NO_COLOR: "1" }].map(dependsOnBackground)).toEqual([

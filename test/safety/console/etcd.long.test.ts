@@ -177,6 +177,23 @@ describe("one member", () => {
     },
   );
 
+  inNamespace("offers the keys that its row allows, and no others", async ({ namespace }) => {
+    await namespace.put("/offers/folder/key", "1");
+    const terminal = await openEtcd(namespace, { args: ["--read-only"] });
+    const getHints = () => terminal.getScreen().find((line) => line.includes("read again")) ?? "";
+    await browse(terminal, "/offers/none");
+    await terminal.waitFor("no keys");
+    expect(getHints()).not.toMatch(/Enter|copy/);
+    await terminal.pressAndWait("y enter r", "no keys");
+    expect(terminal.clipboard).toEqual([]);
+    await findKeys(terminal, "/offers/");
+    await terminal.waitFor(() => /Enter unfold .*y copy/.test(getHints()));
+    await terminal.pressAndWait("right down", () => /Enter show value .*y copy/.test(getHints()));
+    await terminal.pressAndWait("y", "copied the key");
+    expect(terminal.clipboard).toEqual(["/offers/folder/key"]);
+    expect(terminal.getText()).not.toMatch(/edit|delete|write/);
+  });
+
   inNamespace("shows JSON indented, binary values as a dump, and what changed", async ({ namespace }) => {
     await namespace.put("/values/json", '{"limit":10}');
     await namespace.put("/values/json", '{"limit":20}');

@@ -30,6 +30,19 @@ describe("keys and theme", () => {
     expect(console.leftBehind).toEqual([]);
   });
 
+  test("all colours are used that the terminal has, also if it announces 256, or sixteen", async ({
+    namespace,
+  }) => {
+    for (const TERM of ["xterm-256color", "xterm"]) {
+      const console = await openModern(namespace, { TERM });
+      const getGround = () => console.getCells()[0]?.[0]?.background;
+      await console.waitFor(() => /^#/.test(String(getGround())));
+      expect(console.getText()).not.toMatch(/524742|48;2/);
+    }
+    const plain = await openConsole(namespace, {});
+    expect(plain.getCells()[0]?.[0]?.background).toEqual(expect.any(Number));
+  });
+
   test("the theme follows the terminal, and its reports type nothing", async ({ namespace }) => {
     const console = await openModern(namespace);
     const getGround = () => console.getCells()[0]?.[0]?.background;
