@@ -14,6 +14,7 @@
 #include "agent-socket.h"
 #include "call.h"
 #include "fallback.h"
+#include "first-process.h"
 #include "holding.h"
 #include "keeper.h"
 #include "options.h"
@@ -43,6 +44,7 @@ static const char *prepare(const struct options *options) {
 int main(int argc, char **argv) {
   static struct options options;
   signals_hold_usr1();
+  split_first_process();
   open_missing_stdio();
   options_read(&options, argv);
   keep_agent(&options);
