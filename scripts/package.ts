@@ -10,6 +10,7 @@ import { writeNpmPackage } from "./package/npm.ts";
 import type { PackageJob } from "./package/package-job.ts";
 import { writeChecksums, writeSbom } from "./package/release-lists.ts";
 import { checkTools } from "./package/required-tools.ts";
+import { writeRpmPackage } from "./package/rpm.ts";
 import { writeTarball } from "./package/tarball.ts";
 import { buildTree } from "./package/tree.ts";
 
@@ -35,6 +36,7 @@ async function writePackages({ kinds, targets, folder: given }: PackageRequest):
   mkdirSync(folder, { recursive: true });
   const writers = [
     ...(kinds.includes("deb") ? [writeDebianPackage] : []),
+    ...(kinds.includes("rpm") ? [writeRpmPackage] : []),
     ...(kinds.includes("tarball") ? [writeTarball] : []),
   ];
   const unfinished = mkdtempSync(`${folder}-`); // beside it: files get their final place when they are whole

@@ -3,9 +3,20 @@
  * in C, which reads who connects to the agent.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
+import { HASH_LIST } from "../../src/core/process/native/locate.ts";
 
 /** The names of processors are those of Node. */
 export type Architecture = "x64" | "arm64";
@@ -94,8 +105,28 @@ type Report = (product: string, note: string) => void;
 /** Compiles the programs for the processor of this machine, with `CC` if it is set. @throws Error that names the remedy */
 export function buildOwnNatives(root: string, report: Report): void {
   const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev", isStaticRequired: false };
-  for (const name of NATIVE_PROGRAMS) buildNative(root, name, process.arch, own, report);
-  for (const name of NATIVE_ADDONS) buildAddon(root, name, process.arch, own, report);
+  buildFolder(root, process.arch, own, report);
+}
+
+/** Builds all for one processor. */
+function buildFolder(root: string, arch: string, compiler: Compiler, report: Report): void {
+  for (const name of NATIVE_PROGRAMS) buildNative(root, name, arch, compiler, report);
+  for (const name of NATIVE_ADDONS) buildAddon(root, name, arch, compiler, report);
+  writeHashes(join(root, "dist/native", arch));
+}
+
+/** Writes the hashes that `signalbox doctor` compares. */
+function writeHashes(folder: string): void {
+  const names = [...NATIVE_PROGRAMS, ...NATIVE_ADDONS.map((name) => `${name}.node`)];
+  const lines = names.map((name) => {
+    const hash = createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex");
+    return `${hash}  ${name}\n`;
+  });
+  const draft = join(folder, `${HASH_LIST}.${process.pid}`); // a program can read it at this moment
+  writeFileSync(draft, lines.join(""));
+  renameSync(draft, join(folder, HASH_LIST));
 }
 
 /**
@@ -110,8 +141,7 @@ export function buildPackagedNatives(
   const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev" };
   for (const arch of architectures) {
     const compiler = { ...(arch === process.arch ? own : CROSS_COMPILERS[arch]), isStaticRequired: true };
-    for (const name of NATIVE_PROGRAMS) buildNative(root, name, arch, compiler, report);
-    for (const name of NATIVE_ADDONS) buildAddon(root, name, arch, compiler, report);
+    buildFolder(root, arch, compiler, report);
   }
 }
 

@@ -8,11 +8,12 @@ case ${0##*/} in
     ;;
 esac
 path=$(readlink -f -- "$0")
-case $(uname -m) in
-  x86_64) arch=x64 ;;
-  aarch64) arch=arm64 ;;
+case $(uname -sm) in
+  "Linux x86_64") arch=x64 ;;
+  "Linux aarch64") arch=arm64 ;;
   *) arch=none ;;
 esac
 launcher=${path%/*}/native/$arch/launcher
-if [ -x "$launcher" ]; then exec "$launcher" "$@"; fi
+# A shell takes an empty file for a script that does nothing.
+if [ -x "$launcher" ] && [ -s "$launcher" ]; then exec "$launcher" "$@"; fi
 exec node --disable-sigusr1 "${path%/*}/signalbox.cjs" "$@"

@@ -1,11 +1,12 @@
 import { parseArgs } from "node:util";
 import { KINDS, type Kind, TARGETS, type Target } from "./targets.ts";
 
-export const HELP = `npm run package [-- [deb] [tarball] [npm] [--arch LIST] [--to FOLDER]]
+export const HELP = `npm run package [-- [deb] [rpm] [tarball] [npm] [--arch LIST] [--to FOLDER]]
 
 Builds signalbox and writes packages for hosts without Node.js or a compiler:
 
   deb      signalbox_VERSION_ARCH.deb, with its own Node.js
+  rpm      signalbox-VERSION-1.ARCH.rpm: the same files, for distributions with rpm
   tarball  signalbox-VERSION-linux-ARCH.tar.gz: the same files, to be unpacked in /
   npm      signalbox-VERSION.tgz, for npm, with the native programs for the processors of --arch
 
@@ -17,7 +18,7 @@ signalbox-VERSION.cdx.json, a list of the software in them (a CycloneDX SBOM).
 
 The same build gives the same packages, byte for byte. Another build of the same sources differs only in V8's cached code
 (*.code). SOURCE_DATE_EPOCH sets the time of all files (default: that of the last commit), DEBFULLNAME and DEBEMAIL the
-maintainer of the Debian package, HOMEPAGE the address of the project in the packages for Debian and npm.`;
+maintainer of the Debian package, HOMEPAGE the address of the project in the packages for Debian, rpm and npm.`;
 
 /** What to package. */
 export interface PackageRequest {

@@ -15,19 +15,23 @@ export interface DebianFields {
 /** What Node.js is linked with. `npm run test:packages` starts it where nothing else is installed. */
 const DEPENDS = "libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8), passwd";
 
-const DESCRIPTION = `locks, leases and highly available cron jobs over etcd
- signalbox runs a job on one host of many, with locks and leases in etcd, and
- ends it before another host can get them. It also has a highly available cron,
- and a console that shows who holds and who waits.
- .
- This package contains its own Node.js. Nothing is downloaded or compiled.`;
+export const SUMMARY = "locks, leases and highly available cron jobs over etcd";
+
+/** Paragraphs, as lines. */
+export const DESCRIPTION = [
+  "signalbox runs a job on one host of many, with locks and leases in etcd, and",
+  "ends it before another host can get them. It also has a highly available cron,",
+  "and a console that shows who holds and who waits.",
+  "",
+  "This package contains its own Node.js. Nothing is downloaded or compiled.",
+];
 
 /** @returns who answers for a package, as Debian's tools take it from the environment */
 export function findMaintainer(env: NodeJS.ProcessEnv = process.env): string {
   return `${env.DEBFULLNAME || "the signalbox authors"} <${env.DEBEMAIL || "signalbox@packages.invalid"}>`;
 }
 
-/** In Debian, a pre-release sorts before its release if it follows a tilde: 1.0.0-rc.1 is 1.0.0~rc.1. */
+/** For dpkg and rpm, a pre-release sorts before its release if it follows a tilde: 1.0.0-rc.1 is 1.0.0~rc.1. */
 export function toDebianVersion(version: string): string {
   return version.replace("-", "~");
 }
@@ -43,8 +47,8 @@ Depends: ${DEPENDS}
 Suggests: bash-completion, logrotate, man-db
 Section: admin
 Priority: optional
-${homepage ? `Homepage: ${homepage}\n` : ""}Description: ${DESCRIPTION}
-`;
+${homepage ? `Homepage: ${homepage}\n` : ""}Description: ${SUMMARY}
+${DESCRIPTION.map((line) => ` ${line || "."}\n`).join("")}`;
 }
 
 /** @param time  of the release, s since 1970 */

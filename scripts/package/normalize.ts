@@ -25,6 +25,14 @@ export function normalizeTree(tree: string, time: number): string[] {
   return paths.filter((path) => !lstatSync(join(tree, path)).isDirectory());
 }
 
+/** @returns the folders that belong to the package: the others are those of the system */
+export function listOwnFolders(tree: string): string[] {
+  const paths = readdirSync(tree, { recursive: true, encoding: "utf8" }).sort();
+  return paths.filter(
+    (path) => /(^|\/)signalbox(\/|$)/.test(path) && lstatSync(join(tree, path)).isDirectory(),
+  );
+}
+
 function normalize(path: string, time: number): void {
   const status = lstatSync(path);
   if (!status.isSymbolicLink()) chmodSync(path, isExecutable(status) ? 0o755 : 0o644);

@@ -4,10 +4,11 @@ import type { Kind } from "./targets.ts";
 
 /** Programs that packaging starts, and the packages of Debian that contain them. */
 const TOOLS: readonly { command: string; debian: string; kinds: readonly Kind[] }[] = [
-  { command: "npm", debian: "npm", kinds: ["deb", "tarball", "npm"] },
-  { command: "tar", debian: "tar", kinds: ["deb", "tarball"] },
+  { command: "npm", debian: "npm", kinds: ["deb", "rpm", "tarball", "npm"] },
+  { command: "tar", debian: "tar", kinds: ["deb", "rpm", "tarball"] },
   { command: "gzip", debian: "gzip", kinds: ["deb", "tarball"] },
   { command: "dpkg-deb", debian: "dpkg", kinds: ["deb"] },
+  { command: "rpmbuild", debian: "rpm", kinds: ["rpm"] },
 ];
 
 /**

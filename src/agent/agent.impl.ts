@@ -25,6 +25,7 @@ import { loadPeerAddon } from "../core/process/agent-socket/peer.ts";
 import { chooseSocketPlace } from "../core/process/agent-socket/socket-places.ts";
 import { createBootClock } from "../core/process/clock.ts";
 import { readUserName } from "../core/process/host.ts";
+import { requireLinux } from "../core/process/native/locate.ts";
 import { createNotifier } from "../core/process/notifier.ts";
 import { realRandom } from "../core/process/random.ts";
 import { createSpanSender } from "../core/process/span-sender.ts";
@@ -72,6 +73,7 @@ export interface AgentServices {
 /** Creates the command, which serves the calls of launchers until a signal stops it. It throws ConfigError and UsageError. */
 export function createAgentCommand(services: AgentServices): CommandExecutor<AgentFlags> {
   return async (call, io) => {
+    requireLinux("signalbox agent");
     const descriptor = takeInheritedSocket(process.env);
     try {
       return await serveCalls({ call, io, services }, descriptor);

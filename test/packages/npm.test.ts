@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { createCleanEnv } from "../../fixtures/signalbox.ts";
 import { isStatic } from "../../scripts/build/native.ts";
+import { HASH_LIST } from "../../src/core/process/native/locate.ts";
 
 let prefix: string;
 let etcd: EtcdMember;
@@ -34,14 +35,28 @@ test("has no dependencies but those of gRPC, which are optional, no install scri
     "protobufjs",
   ]);
   expect(Object.keys(manifest.scripts).filter((name) => name.includes("install"))).toEqual([]);
-  expect({ os: manifest.os, cpu: manifest.cpu }).toEqual({ os: ["linux"], cpu: ["x64", "arm64"] });
+  expect({ os: manifest.os, cpu: manifest.cpu }).toEqual({ os: ["linux", "darwin"], cpu: ["x64", "arm64"] });
   expect(manifest.private).toBeUndefined();
 });
 
-test.each(["x64", "arm64"])("has static programs for %s", (arch) => {
+test.each(["x64", "arm64"])("has static programs for %s, and their hashes", (arch) => {
   const folder = join(findInstalled(), "dist/native", arch);
-  expect(readdirSync(folder).sort()).toEqual(["guardian", "launcher", "notify", "peer.node"]);
-  for (const name of readdirSync(folder)) expect(isStatic(join(folder, name))).toBe(true);
+  const programs = ["guardian", "launcher", "notify", "peer.node"];
+  expect(readdirSync(folder).sort()).toEqual([HASH_LIST, ...programs]);
+  for (const name of programs) expect(isStatic(join(folder, name))).toBe(true);
+  execFileSync("sha256sum", ["--check", "--strict", HASH_LIST], { cwd: folder });
+});
+
+test("npx runs it from the tarball, without an installation: a job, and the console", async () => {
+  const [name = "none"] = readdirSync(inject("packages")).filter((one) =>
+    /^signalbox-[\d.]+\.tgz$/.test(one),
+  );
+  const npx = ["--offline", "--yes", "--package", join(inject("packages"), name), "signalbox"];
+  const cache = { npm_config_cache: join(prefix, "npx"), npm_config_omit: "optional" };
+  const job = start("npx", [...npx, "run", "--lock", "npx", "--", "sh", "-c", "exit 3"], cache);
+  expect(job).toMatchObject({ status: 3, stderr: "" });
+  const once = start("npx", [...npx, "console", "--once", "--view", "history", "--size", "100x30"], cache);
+  expect(once).toMatchObject({ status: 0, stdout: expect.stringContaining("npx") });
 });
 
 test("runs a locked job", () => {
@@ -103,9 +118,14 @@ function runInstalled(...args: readonly string[]): SpawnSyncReturns<string> {
   return start(join(prefix, "bin/signalbox"), args);
 }
 
-function start(program: string, args: readonly string[]): SpawnSyncReturns<string> {
+function start(
+  program: string,
+  args: readonly string[],
+  more: Record<string, string> = {},
+): SpawnSyncReturns<string> {
   const env = {
     ...createCleanEnv(),
+    ...more,
     PATH: [join(prefix, "bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
     SIGNALBOX_ENDPOINTS: etcd.clientUrl,
     XDG_STATE_HOME: prefix,

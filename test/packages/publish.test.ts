@@ -57,7 +57,7 @@ const PUBLISHED = [
   /^dist\/completions\/(bash\/signalbox|fish\/signalbox\.fish|zsh\/_signalbox)$/,
   /^dist\/maintenance\/(evacuate|freeze|rolling|thaw)\.mjs$/,
   /^dist\/modules\/(cron-parser|ical\.js|jsonc-parser|opentelemetry|prom-client|yaml)\.cjs$/,
-  /^dist\/native\/(x64|arm64)\/(guardian|launcher|notify|peer\.node)$/,
+  /^dist\/native\/(x64|arm64)\/(SHA256SUMS|guardian|launcher|notify|peer\.node)$/,
   /^dist\/types\/[\w/-]+\.d\.ts$|^dist\/types\/commonjs\/package\.json$/,
 ];
 

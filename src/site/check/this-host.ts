@@ -10,13 +10,44 @@ import { loadPeerAddon } from "../../core/process/agent-socket/peer.ts";
 import { listSocketPlaces, SYSTEM_SOCKET } from "../../core/process/agent-socket/socket-places.ts";
 import type { CommandHost } from "../../core/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../core/process/host.ts";
-import { locateNative, tryLauncher } from "../../core/process/native/locate.ts";
+import {
+  explainNoLinux,
+  findDamage,
+  locateNative,
+  NATIVE_NAMES,
+  tryLauncher,
+} from "../../core/process/native/locate.ts";
 import { findPrivacyFault } from "../output/output-directory.ts";
 
 /** Starts the native programs once, and loads the addon: do they work on this host? The guardian comes first. */
 export async function checkNative(clock: Clock): Promise<Finding[]> {
+  const foreign = explainNoLinux();
+  if (foreign !== undefined)
+    return [createFindingBuilder("host").hint(`${foreign}: no run, worker or agent can start here`)];
   const started = await Promise.all([checkGuardian(createGuardianHost(clock), clock), checkLauncher()]);
-  return [...started, checkAddon()];
+  return [...started, checkAddon(), ...checkHashes()];
+}
+
+/** Compares the native programs with the hashes of their build. One that is missing is not told twice. */
+function checkHashes(): Finding[] {
+  const about = createFindingBuilder("hashes");
+  const faults = NATIVE_NAMES.flatMap((name) => {
+    const fault = findHashFault(name);
+    if (fault === undefined) return [];
+    return [
+      about[name === "peer.node" ? "warning" : "failure"](`${name}: ${fault}`, "install signalbox again"),
+    ];
+  });
+  return faults.length === 0 ? [about.ok("the native programs are those of the build")] : faults;
+}
+
+function findHashFault(name: (typeof NATIVE_NAMES)[number]): string | undefined {
+  try {
+    return findDamage(locateNative(name));
+  } catch (error) {
+    if (error instanceof SignalboxError) return undefined;
+    throw error;
+  }
 }
 
 /** Checks whether the launcher, the program `signalbox` in PATH, starts on this host. */

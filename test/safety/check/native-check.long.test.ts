@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +19,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { HASH_LIST } from "../../../src/core/process/native/locate.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -188,6 +191,37 @@ describe.concurrent("an addon", () => {
     expect(init.stdout).toMatch(why);
     expect(signalbox("run", "--lock", "a", "--", "true")).toExit(0);
     expect(signalbox("agent")).toExit(78, { stderr: why });
+  });
+});
+
+describe.concurrent("a native program that is not that of its build", () => {
+  const change = (path: string) => appendFileSync(path, "x"); // it still starts
+
+  test.each([
+    [
+      "guardian",
+      78,
+      /^FAILURE hashes: guardian: it is damaged, or of another build: its SHA-256 is [0-9a-f]{64}, not /m,
+    ],
+    ["launcher", 78, /^FAILURE hashes: launcher: it is damaged/m],
+    ["notify", 78, /^FAILURE hashes: notify: it is damaged/m],
+    ["peer.node", 0, /^warning hashes: peer.node: it is damaged/m],
+  ])("%s: %i from init, and it is named", (name, code, why) => {
+    const signalbox = install(change, root, { name });
+    expect(signalbox("init")).toExit(code, { stdout: why });
+    expect(signalbox("doctor").stdout).toMatch(why);
+  });
+
+  test("without the list, init says so", () => {
+    const init = install((path) => rmSync(join(dirname(path), HASH_LIST)))("init");
+    expect(init).toExit(78, {
+      stdout: /^FAILURE hashes: guardian: it cannot be compared with .*SHA256SUMS/m,
+    });
+  });
+
+  test("a run whose guardian was cut off starts nothing, and names the check", () => {
+    const run = install((path) => truncateSync(path, 1_000))("run", "--lock", "a", "--", "echo", "ran");
+    expect(run).toExit(78, { stdout: "", stderr: "it is damaged, or of another" });
   });
 });
 

@@ -8,6 +8,7 @@ import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { resolveConfig } from "../../../core/config/config.ts";
+import { requireLinux } from "../../../core/process/native/locate.ts";
 import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
 import type { SetupEtcdFlags } from "./setup-etcd.ts";
 import {
@@ -23,6 +24,7 @@ const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
 export const execute: CommandExecutor<SetupEtcdFlags> = async (call, io) => {
   const { args: hosts, flags } = call;
+  if (flags.run) requireLinux("setup etcd --run");
   requireDistinctHosts(hosts);
   if (flags.package !== undefined) requirePackage(flags.package, flags.run);
   const { prefix } = resolveConfig({ flags: call.settings, env: io.env }).values;

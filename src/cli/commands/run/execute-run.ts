@@ -25,6 +25,7 @@ import { createMacros, type Macros } from "../../../core/fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../../core/fleet/resources.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../../core/process/guarded-command/command.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
+import { requireLinux } from "../../../core/process/native/locate.ts";
 import { createSpanSender } from "../../../core/process/span-sender.ts";
 import type { PastRun } from "../../../core/protocol/history.ts";
 import { validateLocks } from "../../../core/protocol/names.ts";
@@ -63,6 +64,7 @@ export interface RunInvocation extends FrontEndOptions {
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
+  requireLinux("signalbox run");
   return await withOpenRun(invocation, io, async (ports, request, opened) => {
     try {
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));

@@ -3,6 +3,7 @@ import { EXIT } from "../../../core/base/errors.ts";
 import { readMemberClocks } from "../../../core/etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
+import { requireLinux } from "../../../core/process/native/locate.ts";
 import { getRetentionLimits } from "../../../site/operate/retention.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../../worker/service/worker-service.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../frame/command.ts";
@@ -27,6 +28,7 @@ export async function runWorker(
   io: CommandIo,
   given: Pick<WorkerServiceOptions, "keysRead" | "usual"> = {},
 ): Promise<number> {
+  requireLinux("signalbox worker");
   const connection = await openConnection(raiseVerbosity(call, io), io, { prefersGrpc: true });
   const { store, log } = connection;
   let stop = () => {};

@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ConfigError } from "../../base/errors.ts";
 import { createFolder } from "../create-folder.ts";
@@ -193,7 +193,7 @@ function explainListenError(address: AgentAddress, cause: Error): ConfigError {
  * if another agent's socket has that path by now. So no agent binds the path that launchers use.
  */
 function prepareBinding(path: string): string {
-  const bound = join(dirname(path), `.${process.pid}`);
+  const bound = `${dirname(path)}/.${process.pid}`; // with its slash: Node takes a path such as .123 for a port
   rmSync(bound, { force: true }); // left by a process with the same id that was killed
   return bound;
 }

@@ -111,7 +111,7 @@ function createUnfitGuardianError(code: number | undefined): SignalboxError {
   const message =
     code === GUARDIAN_EXIT.setup
       ? "the guardian cannot work on this host, see its message on standard error; it needs Linux with /proc"
-      : `the guardian ended with code ${code} and without a message: it is damaged, or of another version; rebuild it with \`npm run build\``;
+      : `the guardian ended with code ${code} and without a message: it is damaged, or of another version (signalbox doctor compares its hash); install signalbox again`;
   return new SignalboxError(EXIT.config, message);
 }
 

@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "call.h"
 #include "fallback.h"
+#include "first-process.h"
 #include "holding.h"
 #include "hooks.h"
 #include "keeper.h"
@@ -39,6 +40,7 @@ static const char *prepare(const struct options *options) {
 int main(int argc, char **argv) {
   static struct options options;
   signals_hold_usr1();
+  split_first_process();
   open_missing_stdio();
   options_read(&options, argv);
   arguments_keep(argc, argv);

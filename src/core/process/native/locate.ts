@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -11,9 +12,9 @@ import {
   statSync,
 } from "node:fs";
 import { machine } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { BootTime } from "../../base/clock.ts";
-import { ConfigError, EXIT } from "../../base/errors.ts";
+import { ConfigError, describeFileError, EXIT } from "../../base/errors.ts";
 
 /**
  * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output
@@ -29,12 +30,31 @@ const PROGRAMS = {
   "peer.node": "the addon that reads who connects to the agent",
 } as const;
 
+/** Names of the native programs, and of the addon. */
+export const NATIVE_NAMES = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[];
+
+/** Explains that this system has not what guardians need of the kernel. Returns undefined on Linux. */
+export function explainNoLinux(): string | undefined {
+  if (process.platform === "linux") return undefined;
+  return `this is ${process.platform === "darwin" ? "macOS" : process.platform}`;
+}
+
+/** @param what  what is started. @throws ConfigError if this is not Linux */
+export function requireLinux(what: string): void {
+  const foreign = explainNoLinux();
+  if (foreign === undefined) return;
+  throw new ConfigError(
+    `${what} needs Linux, and ${foreign}; here, use the console, ls, logs, serve or the library`,
+  );
+}
+
 /**
  * Finds a native program, or the addon.
  * @throws ConfigError when it is missing or cannot be executed on this host. A command is never run unguarded
  */
 export function locateNative(name: keyof typeof PROGRAMS, folder: string = import.meta.dirname): string {
   const what = PROGRAMS[name];
+  requireLinux(what);
   const paths = NATIVE_FOLDERS.map((place) => join(folder, place, process.arch, name));
   const found = paths.find(isExecutable);
   if (found === undefined) throw new ConfigError(explainMissing(what, paths));
@@ -118,7 +138,28 @@ export function explainUnstartable(path: string): string | undefined {
     if (mount === undefined) return "this user may not execute it";
     return `it is on ${mount}, which is mounted noexec; install signalbox on another file system, or mount this one with exec`;
   }
-  return findForeignMachine(path);
+  return findForeignMachine(path) ?? findDamage(path);
+}
+
+/** The list of the SHA-256 of the native programs, in their folder. `sha256sum --check` reads it too. */
+export const HASH_LIST = "SHA256SUMS";
+
+/**
+ * Compares a native program with the list of its build. It reads the whole file, so no run does it unless its guardian cannot
+ * be started.
+ * @returns how it differs, and what to do; undefined if it does not
+ */
+export function findDamage(path: string): string | undefined {
+  const [folder, name] = [dirname(path), basename(path)];
+  try {
+    const lines = readFileSync(join(folder, HASH_LIST), "utf8").split("\n");
+    const listed = lines.find((line) => line.endsWith(`  ${name}`))?.slice(0, -name.length - 2);
+    const found = createHash("sha256").update(readFileSync(path)).digest("hex");
+    if (listed === found) return undefined;
+    return `it is damaged, or of another build: its SHA-256 is ${found}, not ${listed} as in ${join(folder, HASH_LIST)}`;
+  } catch (error) {
+    return `it cannot be compared with ${join(folder, HASH_LIST)}: ${describeFileError(error)}`;
+  }
 }
 
 /** The kernel also refuses this on file systems that are mounted noexec. */
