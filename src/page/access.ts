@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { UsageError } from "../core/base/errors.ts";
@@ -9,8 +9,9 @@ import type { ServeFlags } from "./serve.ts";
 
 /** Why a request is not answered. */
 export interface Denial {
-  status: 400 | 401 | 403 | 421;
+  status: 400 | 401 | 403 | 405 | 421;
   message: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Decides who may read the page. */
@@ -52,11 +53,23 @@ export function createAccess(flags: ServeFlags, { address, names, credentials }:
   ];
   return (request) => {
     const denial = checkHost(request, known);
-    if (denial !== undefined || ways.length === 0 || ways.some((isAllowed) => isAllowed(request)))
-      return denial;
+    if (denial !== undefined) return denial;
+    if (ways.length === 0 || ways.some((isAllowed) => isAllowed(request))) return checkMethod(request);
     return tokenFile === undefined
       ? { status: 403, message: "the page is served through its proxy only" }
-      : { status: 401, message: "the token is missing or wrong" };
+      : { status: 401, message: "the token is missing or wrong", headers: PASSWORD_DEMAND };
+  };
+}
+
+const PASSWORD_DEMAND = { "www-authenticate": 'Basic realm="signalbox", charset="UTF-8"' };
+
+/** A body that nobody reads ends the connection. */
+function checkMethod({ method }: IncomingMessage): Denial | undefined {
+  if (method === "GET" || method === "HEAD") return undefined;
+  return {
+    status: 405,
+    message: "only GET and HEAD",
+    headers: { allow: "GET, HEAD", connection: "close" },
   };
 }
 
@@ -103,7 +116,7 @@ function createTokenCheck(
 
 /** Digests have one length, so that their comparison takes one time. */
 function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 /** Reads a bearer token, or the password that a browser has asked for. */
@@ -119,18 +132,14 @@ function readToken(authorization = ""): string {
 function parseProxies(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
-    const [address = "", bits, ...more] = text.split("/");
+    const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
     const family = isIP(address);
     const most = family === 6 ? 128 : 32;
-    if (
-      family === 0 ||
-      more.length > 0 ||
-      (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))
-    )
+    if (family === 0 || Number(bits ?? most) > most)
       throw new UsageError(
         `--trusted-proxy must be an address or a network such as 10.0.0.0/8; got ${quoteText(text)}`,
       );
-    list.addSubnet(address, Number(bits ?? most), family === 6 ? "ipv6" : "ipv4");
+    list.addSubnet(address, Number(bits ?? most), `ipv${family as 4 | 6}`);
   }
   return list;
 }
@@ -138,12 +147,12 @@ function parseProxies(texts: readonly string[]): BlockList {
 /** The address is that of the connection: everyone can write a header that states another one. */
 function createProxyCheck(header: string, proxies: BlockList): (request: IncomingMessage) => boolean {
   return ({ headers, socket: { remoteAddress = "" } }) => {
-    const user = headers[header.toLowerCase()];
-    return user !== undefined && user !== "" && isListed(proxies, remoteAddress);
+    const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "");
+    const family = isIP(address);
+    return (
+      Boolean(headers[header.toLowerCase()]) &&
+      family !== 0 &&
+      proxies.check(address, `ipv${family as 4 | 6}`)
+    );
   };
-}
-
-function isListed(list: BlockList, remoteAddress: string): boolean {
-  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "");
-  return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }

@@ -1,4 +1,5 @@
 import { clean } from "../core/base/text.ts";
+import { formatListName, LISTS } from "./routes.ts";
 
 /** HTML that is safe to send. Only `html` makes it, so every text in it is escaped. */
 class SafeHtml {
@@ -60,16 +61,6 @@ export interface Page {
   section: string;
 }
 
-/** Builds a block of one element that has all. */
-export function createPlainBlock(id: string, content: Html): PageBlock {
-  return {
-    id,
-    before: html`<div id="${id}">`,
-    items: [{ id: `${id}-all`, html: html`<div id="${id}-all">${content}</div>` }],
-    after: html`</div>`,
-  };
-}
-
 /** Where a page is, and what is true of the site as a whole. */
 export interface PageFrame {
   basePath: string;
@@ -83,30 +74,14 @@ export interface PageFrame {
 /** Seconds after which a browser without scripts loads a page again. */
 const REFRESH_S = 10;
 
-const SECTIONS: readonly (readonly [path: string, name: string])[] = [
-  ["", "Overview"],
-  ["problems", "Problems"],
-  ["locks", "Locks"],
-  ["resources", "Resources"],
-  ["queues", "Waits"],
-  ["runs", "Runs"],
-  ["macros", "Macros"],
-  ["hosts", "Hosts"],
-  ["groups", "Groups"],
-  ["schedules", "Schedules"],
-  ["jobs", "Jobs"],
-  ["workers", "Workers"],
-  ["history", "History"],
-  ["statistics", "Statistics"],
-  ["drains", "Drains"],
-  ["audit", "Audit"],
-];
+/** The overview, and what is wrong, then all else. */
+const SECTIONS = new Set(["overview", "problems", ...LISTS]);
 
 /** Renders the document of a page. */
 export function renderDocument(page: Page, frame: PageFrame): string {
   const { basePath, site, version, alarm } = frame;
-  const link = ([path, name]: (typeof SECTIONS)[number]) =>
-    html`<li><a href="${basePath}/${path}"${path === page.section && html` aria-current="page"`}>${name}</a></li>`;
+  const link = (id: string) =>
+    html`<li><a href="${basePath}/${id !== "overview" && id}"${id === page.section && html` aria-current="page"`}>${formatListName(id)}</a></li>`;
   const content = html`<!doctype html>
 <html lang="en">
 <head>
@@ -122,7 +97,7 @@ export function renderDocument(page: Page, frame: PageFrame): string {
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <p class="site"><strong>signalbox</strong> ${site}</p>
-<nav aria-label="Pages"><ul>${SECTIONS.map(link)}</ul></nav>
+<nav aria-label="Pages"><ul>${Array.from(SECTIONS, link)}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
 <div id="alarm" role="status">${renderAlarm(alarm)}</div>

@@ -16,13 +16,14 @@ import { parseSortOrder, SortedRows } from "../cli/views/sort.ts";
 import type { AnyView, TableColumn } from "../cli/views/view.ts";
 import type { WallTime } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
+import { memoize } from "../core/base/memoize.ts";
 import { clean, pluralize } from "../core/base/text.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Share, Subject, Tone } from "../site/state/subject.ts";
 import type { ViewContext } from "../site/state/view-context.ts";
 import { type Html, html, type Page, type PageItem } from "./html.ts";
-import { findSubjectPath, LIST_SWITCHES, LIST_VALUES, type ListId } from "./routes.ts";
+import { findSubjectPath, formatListName, LIST_SWITCHES, LIST_VALUES, type ListId } from "./routes.ts";
 import type { SiteState } from "./site-follower.ts";
 
 /** What a list is asked for. */
@@ -35,8 +36,8 @@ type View = AnyView<object>;
 
 /** What is kept of a list from one state to the next. */
 interface KnownList {
-  view: View;
-  sorted: SortedRows<object>;
+  view?: View;
+  sorted?: SortedRows<object>;
   /** Whether rows match the part of the filter that time does not change. */
   matches: WeakMap<object, boolean>;
   /** All rows of the view, and those that were found, in order. */
@@ -63,9 +64,11 @@ const ROWS_AT_ONCE = 2_000;
 export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
-  readonly #caches = new Map<string, RowCache<object>>();
-  readonly #known = new Map<string, KnownList>();
-  #byKey: { view: View; all: boolean; snapshot: Snapshot; rows: readonly object[] } | undefined;
+  readonly #getKnown = memoize((_key: string): KnownList => ({ matches: new WeakMap() }), MAX_KNOWN_LISTS);
+  readonly #getCache = memoize((key: string) => {
+    const [id, all] = JSON.parse(key) as [ListId, boolean];
+    return new RowCache<object>(VIEWS[id], { ...EVERYTHING, all });
+  });
 
   constructor(keys: Keys, basePath: string) {
     this.#keys = keys;
@@ -74,86 +77,47 @@ export class SiteLists {
 
   /** Builds the page of a list. @throws UsageError for a wrong query */
   async buildPage(asked: ListQuery, state: SiteState, wall: WallTime): Promise<Page> {
-    const { id, query } = asked;
-    const view = id === "macros" ? (createMacrosView(state.snapshot) as View) : VIEWS[id];
-    const options = parseQuery(view, query, wall);
-    const { rows: all, viewContext } = this.#findCache(VIEWS[id], options.all).computeRows(
-      getSnapshot(view, state),
-      wall,
-    );
-    const rows = await this.#sortRows(asked, { view, options, viewContext, rows: all });
-    return buildListPage(
-      { view, options, viewContext, rows: rows.slice(0, options.limit) },
-      asked,
-      this.#basePath,
-    );
+    return buildListPage(await this.#findRows(asked, state, wall), asked, this.#basePath);
   }
 
-  /** Filters and sorts rows. Nothing is done again while they and the time that matters are the same. */
-  async #sortRows(
-    asked: ListQuery,
-    { view, options, viewContext, rows: all }: ListRows,
-  ): Promise<readonly object[]> {
-    const { wall } = viewContext;
-    const known = this.#findKnown(view, options, asked);
-    const { timed } = splitTimedFilter(options.filter);
-    const isTimed = timed.terms.length > 0 || asked.query.has("since");
-    if (!isTimed && known.last?.all === all) return known.last.rows;
-    const matches = asked.query.has("since") ? new WeakMap<object, boolean>() : known.matches;
-    const inOrder = known.sorted.sort(await filterRows(view, all, options.filter, matches, wall));
-    const isDefault = asked.id === "history" && options.order === undefined;
-    const rows = isDefault ? putFailuresFirst(view, inOrder) : inOrder;
-    known.last = { all, rows };
-    return rows;
+  /** Renders the first rows of a list with its most important columns, for a part of a page. */
+  async renderTable(title: string, asked: ListQuery, state: SiteState, wall: WallTime): Promise<Html> {
+    const list = await this.#findRows(asked, state, wall);
+    const columns = selectShownColumns(list.view, list.rows, wall).filter(({ priority }) => priority < 3);
+    const rows = list.rows.map((row) => buildRow(row, list, columns, this.#basePath).html);
+    return renderTable(title, columns, rows);
   }
 
   /** Formats what `signalbox ls --json` prints. @throws UsageError for a wrong query */
-  async formatJson(
-    { id, query }: ListQuery,
-    state: SiteState,
-    wall: WallTime,
-  ): Promise<AsyncIterable<string>> {
-    const view = VIEWS[id];
-    const { filter, all, order, limit } = parseQuery(view, query, wall);
-    const { revision } = state.snapshot;
-    const rows =
-      view.of === "queue"
-        ? this.#buildRowsByKey(view, all, state, wall)
-        : this.#findCache(view, all).computeRows(getSnapshot(view, state), wall).rows;
-    const found = await filterRows(view, rows, filter, new WeakMap(), wall);
-    const isByKey = order === undefined && view.of === "queue";
-    const inOrder = isByKey ? found : new SortedRows(view, order ?? parseSortOrder(view.sort)).sort(found);
-    return formatRowsJson(view, { revision, prefix: this.#keys.prefix }, inOrder.slice(0, limit));
+  async formatJson(asked: ListQuery, state: SiteState, wall: WallTime): Promise<AsyncIterable<string>> {
+    const { view, rows } = await this.#findRows(asked, state, wall, true);
+    return formatRowsJson(view, { revision: state.snapshot.revision, prefix: this.#keys.prefix }, rows);
   }
 
-  /** Builds rows in the order of keys, as a listing reads them; once for a state. */
-  #buildRowsByKey(view: View, all: boolean, { snapshot }: SiteState, wall: WallTime): readonly object[] {
-    const last = this.#byKey;
-    if (last?.view === view && last.all === all && last.snapshot === snapshot) return last.rows;
-    const { rows } = new RowCache(view, createCacheOptions(all)).computeRows(this.#sortByKey(snapshot), wall);
-    this.#byKey = { view, all, snapshot, rows };
-    return rows;
-  }
-
-  #findCache(view: View, all: boolean): RowCache<object> {
-    const key = `${view.id} ${all}`;
-    const cache = this.#caches.get(key) ?? new RowCache(view, createCacheOptions(all));
-    this.#caches.set(key, cache);
-    return cache;
-  }
-
-  #findKnown(view: View, options: ListOptions, { id, query }: ListQuery): KnownList {
-    const asked = [...query].filter(([name]) => LIST_VALUES.includes(name) || LIST_SWITCHES.includes(name));
-    const key = `${id}?${new URLSearchParams(asked)}`;
-    const last = this.#known.get(key);
-    const order = options.order ?? parseSortOrder(view.sort);
-    const known: KnownList =
-      last?.view === view ? last : { view, sorted: new SortedRows(view, order), matches: new WeakMap() };
-    this.#known.delete(key);
-    this.#known.set(key, known); // the last one in the map is the one used last
-    const [first] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN_LISTS && first !== undefined) this.#known.delete(first);
-    return known;
+  /** Filters and sorts rows; for JSON as `ls` does. Nothing is done again while they and the time that matters are the same. */
+  async #findRows(asked: ListQuery, state: SiteState, wall: WallTime, isJson = false): Promise<ListRows> {
+    const { id, query } = asked;
+    const view = id === "macros" && !isJson ? (createMacrosView(state.snapshot) as View) : VIEWS[id];
+    const options = parseQuery(view, query, wall);
+    const isByKey = isJson && view.of === "queue" && options.order === undefined;
+    const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
+    const { rows: all, viewContext } = this.#getCache(JSON.stringify([id, options.all])).computeRows(
+      snapshot,
+      wall,
+    );
+    const known = this.#getKnown(`${id} ${isJson} ${buildListKey(query)}`);
+    if (known.sorted === undefined || known.view !== view)
+      known.sorted = new SortedRows(view, options.order ?? parseSortOrder(view.sort));
+    const isTimed = splitTimedFilter(options.filter).timed.terms.length > 0 || query.has("since");
+    if (isTimed || known.view !== view || known.last?.all !== all) {
+      const matches = query.has("since") ? new WeakMap<object, boolean>() : known.matches;
+      const found = await filterRows(view, all, options.filter, matches, wall);
+      const inOrder = isByKey ? found : known.sorted.sort(found);
+      const isDefault = id === "history" && !isJson && options.order === undefined;
+      known.view = view;
+      known.last = { all, rows: isDefault ? putFailuresFirst(view, inOrder) : inOrder };
+    }
+    return { view, options, viewContext, rows: known.last.rows.slice(0, options.limit) };
   }
 
   /** Puts what a listing reads in the order of keys. */
@@ -175,8 +139,18 @@ function getSnapshot(view: View, { snapshot, health }: SiteState): Snapshot {
   return view.id === "problems" ? addEtcdFaults(snapshot, health) : snapshot;
 }
 
-function createCacheOptions(all: boolean): ListOptions {
-  return { filter: NO_FILTER, order: undefined, columns: undefined, limit: Number.POSITIVE_INFINITY, all };
+const EVERYTHING = {
+  filter: NO_FILTER,
+  order: undefined,
+  columns: undefined,
+  limit: Number.POSITIVE_INFINITY,
+};
+
+/** The same for all pages of a list. */
+function buildListKey(query: URLSearchParams): string {
+  const key = new URLSearchParams(query);
+  key.delete("page");
+  return key.toString();
 }
 
 /** Parses a query as the flags of `signalbox ls`. @throws UsageError */
@@ -215,19 +189,14 @@ async function filterRows(
 }
 
 function putFailuresFirst(view: View, rows: readonly object[]): readonly object[] {
-  const { true: failed = [], false: others = [] } = Object.groupBy(rows, (row) =>
-    String(view.getFacets(row).states.includes("failed")),
-  );
-  return [...failed, ...others];
+  const isFailed = (row: object) => view.getFacets(row).states.includes("failed");
+  return [...rows.filter(isFailed), ...rows.filter((row) => !isFailed(row))];
 }
-
-/** Words for a view in its heading. */
-const HEADINGS: Partial<Record<string, string>> = { queues: "Waits" };
 
 function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: string): Page {
   const { view, options, viewContext, rows } = list;
   const { wall } = viewContext;
-  const name = HEADINGS[id] ?? view.id.charAt(0).toUpperCase() + view.id.slice(1);
+  const name = formatListName(id);
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_PAGE));
   const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get("page")) || 1)));
   const shown = rows.slice((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE);
@@ -245,14 +214,10 @@ function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: strin
         before: html`<h1>${name}</h1>${renderFilterForm(view, query)}<div id="about">`,
         items: [
           {
-            id: "about-count",
-            html: html`<p id="about-count">${rows.length === 0 ? empty : pages === 1 ? count : `${count}, page ${page} of ${pages}`}
-${pages > 1 && renderPageLinks(page, pages, query)}</p>`,
+            id: "about-all",
+            html: html`<div id="about-all"><p>${rows.length === 0 ? empty : pages === 1 ? count : `${count}, page ${page} of ${pages}`}
+${pages > 1 && renderPageLinks(page, pages, query)}</p>${remarks.map((remark) => html`<p class="problem">${UNICODE_DRAWING.marks.problem}${remark}</p>`)}</div>`,
           },
-          ...remarks.map((remark, at) => ({
-            id: `about-${at}`,
-            html: html`<p id="about-${at}" class="problem">${UNICODE_DRAWING.marks.problem}${remark}</p>`,
-          })),
         ],
         after: html`</div>`,
       },
@@ -289,15 +254,14 @@ function renderPageLinks(page: number, pages: number, query: URLSearchParams): H
   const link = (to: number, rel: string) =>
     to >= 1 &&
     to <= pages &&
-    html` <a href="?${changeQuery(query, { page: String(to) })}" rel="${rel}">${rel} page</a>`;
+    html` <a href="?${changeQuery(query, "page", String(to))}" rel="${rel}">${rel} page</a>`;
   return html`${link(page - 1, "prev")}${link(page + 1, "next")}`;
 }
 
-function changeQuery(query: URLSearchParams, changes: Readonly<Record<string, string | undefined>>): string {
+function changeQuery(query: URLSearchParams, name: string, value: string, dropped: readonly string[] = []) {
   const changed = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes))
-    if (value === undefined) changed.delete(name);
-    else changed.set(name, value);
+  for (const one of dropped) changed.delete(one);
+  changed.set(name, value);
   return changed.toString();
 }
 
@@ -310,17 +274,15 @@ function renderColumnHead(
   const { id, title } = column;
   const isSorted = order.column === id;
   const sort = isSorted && !order.descending ? `-${id}` : id;
-  const changes = { sort, reverse: undefined, page: undefined };
   const direction = order.descending ? "descending" : "ascending";
-  return html`<th scope="col" class="${getCellClass(column)}"${isSorted && html` aria-sort="${direction}"`}><a href="?${changeQuery(query, changes)}">${title}</a></th>`;
+  return html`<th scope="col" class="${getCellClass(column)}"${isSorted && html` aria-sort="${direction}"`}><a href="?${changeQuery(query, "sort", sort, ["reverse", "page"])}">${title}</a></th>`;
 }
 
-export function getCellClass({
-  priority,
-  align,
-  below,
-}: Pick<TableColumn<never>, "priority" | "align" | "below">): string {
-  return [`p${priority}`, align && "right", below && "wide"].filter(Boolean).join(" ");
+/** What of a column decides how its cells look. */
+type ShownColumn = Pick<TableColumn<never>, "priority" | "align" | "isMarked">;
+
+export function getCellClass({ priority, align }: ShownColumn): string {
+  return [`p${priority}`, align].join(" ").trim();
 }
 
 function buildRow(
@@ -342,13 +304,13 @@ function buildRow(
 }
 
 /** A cell as it is shown. */
-export interface ShownCell {
+interface ShownCell {
   text: string;
-  tone: Tone;
+  tone?: Tone;
   share?: Share | undefined;
   /** Where it leads, if not to what the row is about. */
   path?: string | undefined;
-  column: Pick<TableColumn<never>, "priority" | "align" | "below" | "isMarked">;
+  column: ShownColumn;
 }
 
 /** Longest text of a cell, in characters. */
@@ -375,7 +337,7 @@ export function renderTableRow(
 }
 
 function renderCell(
-  { text, tone, share, column }: ShownCell,
+  { text, tone = "plain", share, column }: ShownCell,
   isHead: boolean,
   path: string | undefined,
 ): Html {
@@ -389,6 +351,20 @@ function renderCell(
   return isHead
     ? html`<th scope="row" class="${classes}">${inner}</th>`
     : html`<td class="${classes}">${inner}</td>`;
+}
+
+/** Renders a table below its title. */
+export function renderTable(
+  title: string,
+  columns: readonly (ShownColumn & { title: string })[],
+  rows: readonly Html[],
+): Html {
+  if (rows.length === 0) return html`<h2>${title}</h2><p>None.</p>`;
+  const heads = columns.map(
+    (column) => html`<th scope="col" class="${getCellClass(column)}">${column.title}</th>`,
+  );
+  return html`<h2>${title}</h2><div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
+<thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 /** Draws units in use. The text beside it says the same. */

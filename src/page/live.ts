@@ -36,7 +36,7 @@ const BUILDS_AT_ONCE = 8;
 const HEARTBEAT_MS = 15_000;
 /** A viewer is disconnected if nothing reaches it for this time, ms. */
 const SILENCE_TIMEOUT_MS = 60_000;
-export const MAX_VIEWERS = 300;
+const MAX_VIEWERS = 300;
 /** A viewer that reads more slowly is disconnected; its browser comes back. */
 const MAX_BACKLOG_BYTES = 1_000_000;
 /** How soon a browser comes back, ms. */

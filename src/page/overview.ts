@@ -1,17 +1,23 @@
 import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatJsonDocument } from "../cli/frame/json-output.ts";
-import { judgeWaitAge, shortenOwner } from "../cli/views/columns.ts";
+import { shortenOwner } from "../cli/views/columns.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
-import { formatShare, getHostTone } from "../cli/views/hosts.ts";
-import { buildOverview, type HostLoad, OVERVIEW_JSON, type Overview } from "../cli/views/overview.ts";
-import { formatTimeUntilNext, getScheduleTone } from "../cli/views/schedules.ts";
+import { getHostTone } from "../cli/views/hosts.ts";
+import {
+  buildOverview,
+  type HostLoad,
+  MOST_OVERVIEW_ITEMS,
+  OVERVIEW_JSON,
+  type Overview,
+} from "../cli/views/overview.ts";
+import { formatHostLoad } from "../cli/views/overview-drawing.ts";
 import type { WallTime } from "../core/base/clock.ts";
 import { formatBriefDuration, formatInstant } from "../core/base/duration.ts";
 import { pluralize } from "../core/base/text.ts";
 import { getShareTone } from "../site/state/shares.ts";
 import type { Tone } from "../site/state/subject.ts";
 import { type Html, html, type Page } from "./html.ts";
-import { renderBar, renderTableRow, type ShownCell } from "./lists.ts";
+import { renderBar, type SiteLists } from "./lists.ts";
 import { findSubjectPath } from "./routes.ts";
 import type { SiteState } from "./site-follower.ts";
 
@@ -28,51 +34,62 @@ export function formatOverviewJson(state: SiteState, wall: WallTime, prefix: str
   return formatJsonDocument({ revision, prefix, ...OVERVIEW_JSON.toJson(readOverview(state, wall)) });
 }
 
+/** The tables beside the graph, as lists. */
+const TABLES = {
+  "Busiest locks": ["locks", "state=waiting&sort=-waiting"],
+  "Busiest resources": ["resources", "state=waiting&sort=-waiting"],
+  "Next runs": ["schedules", "sort=next"],
+  "Last failures": ["history", "state=failed"],
+} as const;
+
 /** Builds the first page: the whole site at one moment, as the console's overview. */
-export function buildOverviewPage(state: SiteState, wall: WallTime, basePath: string): Page {
+export async function buildOverviewPage(
+  lists: SiteLists,
+  state: SiteState,
+  wall: WallTime,
+  basePath: string,
+): Promise<Page> {
   const overview = readOverview(state, wall, GRAPH_BUCKETS);
-  const parts: Record<string, Html> = {
-    counts: renderCounts(overview, basePath),
-    hosts: renderHosts(overview, basePath),
-    activity: renderActivity(overview),
-    queues: renderQueues(overview, wall, basePath),
-    next: renderNextRuns(overview, wall, basePath),
-    failures: renderFailures(overview, wall, basePath),
-    etcd: renderEtcd(overview, wall),
-  };
+  const tables = Object.entries(TABLES).map(([title, [id, words]]) => {
+    const query = new URLSearchParams(`${words}&limit=${MOST_OVERVIEW_ITEMS}`);
+    return lists.renderTable(title, { id, query }, state, wall);
+  });
+  const parts = [
+    renderCounts(overview, basePath),
+    renderHosts(overview, basePath),
+    renderActivity(overview),
+    ...(await Promise.all(tables)),
+    renderEtcd(overview, wall),
+  ];
+  const items = parts.map((part, at) => ({
+    id: `part-${at}`,
+    html: html`<section id="part-${at}">${part}</section>`,
+  }));
+  const before = html`<h1>Overview</h1><div id="overview">`;
   return {
     title: "Overview",
-    section: "",
-    blocks: [
-      {
-        id: "overview",
-        before: html`<h1>Overview</h1><div id="overview">`,
-        items: Object.entries(parts).map(([id, content]) => ({
-          id,
-          html: html`<section id="${id}">${content}</section>`,
-        })),
-        after: html`</div>`,
-      },
-    ],
+    section: "overview",
+    blocks: [{ id: "overview", before, items, after: html`</div>` }],
   };
 }
 
+const COUNTED = ["problem", "drain", "host", "worker", "schedule"] as const;
+
 function renderCounts({ counts }: Overview, basePath: string): Html {
-  const { held, waiting, problems, drains, schedules, hosts, workers } = counts;
-  const entries: readonly (readonly [path: string, count: number, what: string, tone: Tone])[] = [
-    ["runs?state=held", held, `held`, "held"],
-    ["queues", waiting, "waiting", "waiting"],
-    ["problems", problems, problems === 1 ? "problem" : "problems", "problem"],
-    ["drains", drains, drains === 1 ? "drain" : "drains", "problem"],
-    ["hosts", hosts, hosts === 1 ? "host" : "hosts", "plain"],
-    ["workers", workers, workers === 1 ? "worker" : "workers", "plain"],
-    ["schedules", schedules, schedules === 1 ? "schedule" : "schedules", "plain"],
+  const { held, waiting } = counts;
+  const entries: readonly (readonly [path: string, count: number, text: string, tone: Tone])[] = [
+    ["runs?state=held", held, `${held} held`, "held"],
+    ["queues", waiting, `${waiting} waiting`, "waiting"],
+    ...COUNTED.map((noun, at) => {
+      const count = counts[`${noun}s`];
+      return [`${noun}s`, count, pluralize(count, noun), at < 2 ? "problem" : "plain"] as const;
+    }),
   ];
   return html`<h2 class="hidden">Counts</h2><ul class="counts">${entries.map(
-    ([path, count, what, tone]) =>
-      html`<li><a href="${basePath}/${path}" class="${count === 0 ? "quiet" : tone}"><span aria-hidden="true">${
-        count === 0 ? "" : UNICODE_DRAWING.marks[tone].trim()
-      }</span> <strong>${count}</strong> ${what}</a></li>`,
+    ([path, count, text, tone]) =>
+      html`<li><a href="${basePath}/${path}" class="${count === 0 ? "quiet" : tone}">${
+        count > 0 && html`<span aria-hidden="true">${UNICODE_DRAWING.marks[tone]}</span>`
+      }${text}</a></li>`,
   )}</ul>`;
 }
 
@@ -89,23 +106,16 @@ function renderHosts({ hosts }: Overview, basePath: string): Html {
 }
 
 function renderHost(host: HostLoad, basePath: string): Html {
-  const { isDrained, fullest, state, held } = host;
+  const { isDrained, fullest, state } = host;
   const tone = isDrained
     ? "problem"
     : fullest?.total === undefined
       ? getHostTone(state)
       : getShareTone(fullest);
-  const load = isDrained
-    ? "drained"
-    : fullest !== undefined
-      ? formatShare(fullest)
-      : held > 0
-        ? `${held} held`
-        : state;
   const path = findSubjectPath({ kind: "host", name: host.host }, basePath);
   return html`<li class="${tone}"><a href="${path}">${shortenOwner(host.host)}</a> ${
     fullest && !isDrained && renderBar(fullest)
-  } <span>${isDrained && html`<span aria-hidden="true">${UNICODE_DRAWING.drained} </span>`}${load}</span></li>`;
+  } <span>${isDrained && html`<span aria-hidden="true">${UNICODE_DRAWING.drained} </span>`}${formatHostLoad(host)}</span></li>`;
 }
 
 /** Height of the mark of a failure, and of the smallest value. */
@@ -137,63 +147,6 @@ function renderActivity({ activity }: Overview): Html {
 <svg class="graph" viewBox="0 0 ${width} ${above + below}" preserveAspectRatio="none" role="img" aria-label="${text}">${bars(holders, above, false, "holders")}${bars(waiters, below, true, "waiters")}<line x1="0" y1="${above}" x2="${width}" y2="${above}"/></svg>
 <p class="key"><span class="holders">▲ holders above: ${describe(holders)}</span> <span class="waiters">▼ waiters below: ${describe(waiters)}</span> <span class="bad">■ ${pluralize(failed, "failure")}</span></p>
 <p class="axis"><time>${formatInstant(from)}</time> <time>${formatInstant(until)}</time></p>`;
-}
-
-type RowCells = readonly (readonly [text: string, tone?: Tone])[];
-
-/** Renders a table of few columns. The first cell of a row leads to what it is about. */
-function renderTable(
-  title: string,
-  heads: readonly string[],
-  rows: readonly { cells: RowCells; kind: "lock" | "resource" | "schedule"; name: string }[],
-  empty: string,
-  basePath: string,
-): Html {
-  if (rows.length === 0) return html`<h2>${title}</h2><p>${empty}</p>`;
-  const lines = rows.map(({ cells, kind, name }) => {
-    const shown = cells.map(([text, tone = "plain"]): ShownCell => ({ text, tone, column: { priority: 1 } }));
-    return renderTableRow(undefined, shown, { kind, name }, basePath);
-  });
-  return html`<h2>${title}</h2><div class="scroll" role="region" aria-label="${title}" tabindex="0"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${lines}</tbody></table></div>`;
-}
-
-function renderQueues({ queues }: Overview, wall: WallTime, basePath: string): Html {
-  const rows = queues.map(({ kind, name, waiting, since = wall }) => {
-    const age = wall - since;
-    const cells: RowCells = [[name], [String(waiting)], [formatBriefDuration(age), judgeWaitAge(age)]];
-    return { cells, kind, name };
-  });
-  return renderTable("Busiest queues", ["NAME", "WAITERS", "LONGEST"], rows, "Nobody waits.", basePath);
-}
-
-function renderNextRuns({ next }: Overview, wall: WallTime, basePath: string): Html {
-  const rows = next.map(({ id, at, state }) => {
-    const cells: RowCells = [[id], [state, getScheduleTone(state)], [formatTimeUntilNext(at, wall)]];
-    return { cells, kind: "schedule" as const, name: id };
-  });
-  return renderTable(
-    "Next runs",
-    ["SCHEDULE", "STATE", "NEXT"],
-    rows,
-    "No schedule has a next run.",
-    basePath,
-  );
-}
-
-function renderFailures({ failures }: Overview, wall: WallTime, basePath: string): Html {
-  const rows = failures.map(({ kind, name, result, endedAt, host = "", reason = "" }) => {
-    const cells: RowCells = [
-      [name],
-      [kind],
-      [result, "problem"],
-      [`${formatBriefDuration(wall - endedAt)} ago`],
-      [shortenOwner(host)],
-      [reason],
-    ];
-    return { cells, kind, name };
-  });
-  const heads = ["NAME", "KIND", "RESULT", "ENDED", "HOST", "REASON"];
-  return renderTable("Last failures", heads, rows, "None recorded.", basePath);
 }
 
 function renderEtcd({ etcd }: Overview, wall: WallTime): Html {

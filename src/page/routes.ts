@@ -1,20 +1,29 @@
 import { LISTINGS } from "../cli/commands/see/ls/ls.ts";
-import { type ActionableSubject, toActionable } from "../site/state/subject.ts";
+import { toActionable } from "../site/state/subject.ts";
 
 /** The lists that have a page. */
 export const LISTS = LISTINGS.filter((id) => id !== "overview");
 export type ListId = Exclude<(typeof LISTINGS)[number], "overview">;
 
+/** Names a list in the navigation and in its heading. */
+export function formatListName(id: string): string {
+  return id === "queues" ? "Waits" : id.charAt(0).toUpperCase() + id.slice(1);
+}
+
 const KINDS = ["lock", "resource", "host", "group", "run", "schedule"] as const;
 const CHECKED_KINDS = ["lock", "schedule"] as const;
 
-/** What an address shows. */
-export type Route =
+/** What is a page for people. */
+export type PageRoute =
   | { kind: "overview" }
   | { kind: "list"; id: ListId }
-  | { kind: "object"; of: (typeof KINDS)[number]; name: string }
-  /** Without a name: all schedules. */
-  | { kind: "check"; of: (typeof CHECKED_KINDS)[number]; name?: string }
+  | { kind: "object"; of: (typeof KINDS)[number]; name: string };
+
+/** What an address shows. */
+export type Route =
+  | PageRoute
+  | { kind: "check"; of: (typeof CHECKED_KINDS)[number]; name: string }
+  | { kind: "check"; of: "all" }
   | { kind: "badge"; of: (typeof CHECKED_KINDS)[number]; name: string }
   | { kind: "metrics" }
   | { kind: "healthz" }
@@ -69,7 +78,7 @@ function findRoute([first = "", ...words]: readonly string[], given: string | nu
   if (words.length === 0 && (first === "" || first === "overview")) return { kind: "overview" };
   if (words.length === 0 && isWord(LISTS, first)) return { kind: "list", id: first };
   if (words.length === 0 && (first === "metrics" || first === "healthz")) return { kind: first };
-  if (words.length === 0 && first === "check" && given === null) return { kind: "check", of: "schedule" };
+  if (words.length === 0 && first === "check" && given === null) return { kind: "check", of: "all" };
   if (words.length < 2 && isWord(KINDS, first) && second) return { kind: "object", of: first, name: second };
   if (first === "files" && words.length === 1 && second !== undefined) return { kind: "file", name: second };
   if (words.length === 0 || words.length > 2 || !isWord(CHECKED_KINDS, words[0]) || !third) return undefined;
@@ -78,24 +87,15 @@ function findRoute([first = "", ...words]: readonly string[], given: string | nu
 }
 
 /**
- * Builds the address of an object, below the base path. Browsers and proxies change paths that have dots as names, and `.json` asks for
- * JSON, so these names are in the query.
+ * Returns the address of what a row is about; undefined if it has no page. Browsers and proxies change paths that have dots as names, and
+ * `.json` asks for JSON, so these names are in the query.
  */
-function buildObjectPath(kind: string, name: string): string {
-  const word = encodeURIComponent(name);
-  return /^\.{1,2}$|\.json$/.test(name) ? `/${kind}?name=${word}` : `/${kind}/${word}`;
-}
-
-/** Returns the address of what a row is about; undefined if it has no page. */
 export function findSubjectPath(
   subject: Parameters<typeof toActionable>[0],
   basePath: string,
 ): string | undefined {
-  const about = toActionable(subject);
-  if (about === undefined || !hasPage(about) || !about.name.isWellFormed()) return undefined;
-  return basePath + buildObjectPath(about.kind, about.name);
-}
-
-function hasPage({ kind }: ActionableSubject): boolean {
-  return (KINDS as readonly string[]).includes(kind);
+  const { kind, name = "" } = toActionable(subject) ?? {};
+  if (!(KINDS as readonly unknown[]).includes(kind) || !name.isWellFormed()) return undefined;
+  const word = encodeURIComponent(name);
+  return `${basePath}/${kind}${/^\.{1,2}$|\.json$/.test(name) ? "?name=" : "/"}${word}`;
 }

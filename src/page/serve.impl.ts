@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SiteMetrics } from "../cli/commands/see/site-metrics.ts";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
-import { type Millis, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
+import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { formatInstant } from "../core/base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
@@ -12,13 +12,13 @@ import { formatListenAddress, parseListenAddress } from "../worker/metrics/liste
 import { serveRequests } from "../worker/metrics/metrics-server.ts";
 import { createAccess } from "./access.ts";
 import { FILES } from "./files.ts";
-import { createPlainBlock, html, type Page, renderDocument } from "./html.ts";
+import { html, type Page, renderDocument } from "./html.ts";
 import { SiteLists } from "./lists.ts";
 import { type LivePage, LivePages } from "./live.ts";
-import { answerBadge, answerCheck, buildObjectPage, formatObjectJson, readObject } from "./objects.ts";
+import { answerCheck, buildObjectPage, formatObjectJson, readObject } from "./objects.ts";
 import { buildOverviewPage, formatOverviewJson } from "./overview.ts";
 import { Body, createTextReply, type Reply, sendReply, TYPES } from "./reply.ts";
-import { parseTarget, type Route, type Target } from "./routes.ts";
+import { type PageRoute, parseTarget, type Route, type Target } from "./routes.ts";
 import { DEFAULT_ADDRESS, type ServeFlags } from "./serve.ts";
 import { createLivenessStore, SiteFollower, type SiteState } from "./site-follower.ts";
 
@@ -41,9 +41,8 @@ export const execute = createStoreCommand<ServeFlags>(
     const server = await serveRequests(address, CLIENTS, log, async (request, response) => {
       const denial = access(request);
       if (denial === undefined) return await site.answer(request, response);
-      const headers =
-        denial.status === 401 ? { "www-authenticate": 'Basic realm="signalbox", charset="UTF-8"' } : {};
-      await sendReply(request, response, { ...createTextReply(denial.status, denial.message), headers });
+      const { status, message, headers = {} } = denial;
+      await sendReply(request, response, { ...createTextReply(status, message), headers });
     });
     const notifier = createNotifier(io.env, { log, isAlive: () => true });
     context.printMessage(`serving the page and metrics on ${formatListenAddress(server.address)}${basePath}`);
@@ -71,22 +70,18 @@ function parseBasePath(text = ""): string {
 interface KnownPage {
   snapshot: SiteState["snapshot"];
   awaySince: WallTime | undefined;
-  second: number;
   at: MonotonicTime;
-  /** How long it took to build it, ms. */
-  took: Millis;
   live: Promise<LivePage>;
   body?: Promise<Body>;
 }
 
 const MAX_KNOWN_PAGES = 64;
-/** A page is used again for this many times as long as it took, so that those of large sites do not take all the time. */
-const REUSE_FACTOR = 3;
-const MAX_REUSE_MS = 750;
+/** A page of the same state is used again for this time, ms: it says how old things are. */
+const MAX_AGE_MS = 1_000;
+/** The same while the state changes, so that pages of large sites do not take all the time. */
+const REUSE_TIME_MS = 250;
 
-type PageRoute = Extract<Route, { kind: "overview" | "list" | "object" }>;
-
-/** Answers requests from what is known of the site. Each page is built at most once for a state and a second. */
+/** Answers requests from what is known of the site. Each page is built a few times a second at most. */
 class SitePages {
   readonly #context: CommandContext;
   readonly #follower: SiteFollower;
@@ -109,13 +104,6 @@ class SitePages {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "", headers } = request;
-    if (method !== "GET" && method !== "HEAD") {
-      const refusal = {
-        ...createTextReply(405, "only GET and HEAD"),
-        headers: { allow: "GET, HEAD", connection: "close" },
-      };
-      return await sendReply(request, response, refusal);
-    }
     const target = parseTarget(url, this.#basePath);
     const isLive = headers.accept === "text/event-stream" && method === "GET";
     try {
@@ -142,16 +130,17 @@ class SitePages {
     const isJson = target.isJson || (accept.includes("application/json") && !accept.includes("text/html"));
     const state = this.#follower.getState();
     const isAway = state.awaySince !== undefined;
-    if (route.kind === "file") return findFile(route.name);
+    const file = route.kind === "file" && FILES.get(route.name);
+    if (file) return { status: 200, ...file, headers: { "cache-control": "max-age=3600" } };
     if (route.kind === "metrics") {
       const text = await this.#metrics.renderMetrics(isAway ? undefined : state.snapshot);
       return { status: 200, type: TYPES.metrics, body: new Body(text) };
     }
     if (route.kind === "healthz")
       return isAway ? createTextReply(503, "etcd is unreachable") : createTextReply(200, "ok");
-    if (route.kind === "check")
+    if (route.kind === "check" || route.kind === "badge")
       return await answerCheck(this.#follow(state), route, query, { isJson, isAway });
-    if (route.kind === "badge") return await answerBadge(this.#follow(state), route, query, isAway);
+    if (!isPageRoute(route)) return createTextReply(404, "there is no such file");
     requireRead(state);
     if (isJson) return await this.#createJsonReply(route, query, state);
     const known = this.#getPage(buildPageKey(route, query), route, query);
@@ -160,45 +149,37 @@ class SitePages {
   }
 
   async #createJsonReply(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply> {
-    const wall = this.#context.clock.getWallTime();
     const { awaySince } = state;
-    const type = TYPES.json;
     // Programs see that it may be old.
     const headers =
       awaySince === undefined ? {} : { "x-etcd-unreachable-since": new Date(awaySince).toISOString() };
-    const status = 200;
-    if (route.kind === "list") {
-      const body = await this.#lists.formatJson({ id: route.id, query }, state, wall);
-      return { status, type, body, headers };
-    }
-    const text =
-      route.kind === "overview"
-        ? formatOverviewJson(state, wall, this.#context.keys.prefix)
-        : formatObjectJson(route, await readObject(this.#follow(state), route));
-    return { status, type, body: new Body(text), headers };
+    return { status: 200, type: TYPES.json, body: await this.#formatJson(route, query, state), headers };
   }
 
-  /** Returns the page for the current state and second; of one that takes long, the last one for a short while. */
+  async #formatJson(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply["body"]> {
+    const wall = this.#context.clock.getWallTime();
+    if (route.kind === "list") return await this.#lists.formatJson({ id: route.id, query }, state, wall);
+    return new Body(
+      route.kind === "overview"
+        ? formatOverviewJson(state, wall, this.#context.keys.prefix)
+        : formatObjectJson(route, await readObject(this.#follow(state), route)),
+    );
+  }
+
+  /** Returns the page for the current state, or the last one, for a short while. */
   #getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
     const state = this.#follower.getState();
     const { snapshot, awaySince } = state;
     const { clock } = this.#context;
     const [at, wall] = [clock.now(), clock.getWallTime()];
-    const second = Math.floor(wall / 1_000);
     const last = this.#known.get(key);
-    const isSame = last?.snapshot === snapshot && last.second === second;
-    const isRecent =
-      last !== undefined && subtractTime(at, last.at) < Math.min(MAX_REUSE_MS, REUSE_FACTOR * last.took);
-    if (last?.awaySince === awaySince && (isSame || isRecent)) return last;
-    const live = this.#buildPage(route, query, state, wall).then((page) => {
-      known.took = subtractTime(clock.now(), at);
-      return { page, alarm: formatAlarm(awaySince) };
-    });
-    const known: KnownPage = { snapshot, awaySince, second, at, took: 0, live };
-    this.#known.delete(key);
+    const limit = last?.snapshot === snapshot ? MAX_AGE_MS : REUSE_TIME_MS;
+    if (last && last.awaySince === awaySince && subtractTime(at, last.at) < limit) return last;
+    const alarm = formatAlarm(awaySince);
+    const live = this.#buildPage(route, query, state, wall).then((page) => ({ page, alarm }));
+    const known = { snapshot, awaySince, at, live };
+    if (this.#known.size >= MAX_KNOWN_PAGES) this.#known.clear();
     this.#known.set(key, known);
-    const [first] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN_PAGES && first !== undefined) this.#known.delete(first);
     return known;
   }
 
@@ -209,7 +190,7 @@ class SitePages {
     wall: WallTime,
   ): Promise<Page> {
     requireRead(state);
-    if (route.kind === "overview") return buildOverviewPage(state, wall, this.#basePath);
+    if (route.kind === "overview") return await buildOverviewPage(this.#lists, state, wall, this.#basePath);
     if (route.kind === "list") return await this.#lists.buildPage({ id: route.id, query }, state, wall);
     return buildObjectPage(route, await readObject(this.#follow(state), route), this.#basePath);
   }
@@ -227,10 +208,11 @@ class SitePages {
 
   #createErrorReply(status: number, message: string, target: Target | undefined): Reply {
     if (target === undefined || target.isJson) return createTextReply(status, message);
-    const page: Page = {
+    const before = html`<h1>Not shown</h1><p>${message}</p>`;
+    const page = {
       title: "Not shown",
-      section: "none",
-      blocks: [createPlainBlock("error", html`<h1>Not shown</h1><p>${message}</p>`)],
+      section: "",
+      blocks: [{ id: "error", before, items: [], after: html`` }],
     };
     return { status, type: TYPES.html, body: new Body(this.#renderDocument(page, undefined)) };
   }
@@ -241,18 +223,12 @@ function buildPageKey(route: PageRoute, query: URLSearchParams): string {
 }
 
 function isPageRoute(route: Route): route is PageRoute {
-  return route.kind === "overview" || route.kind === "list" || route.kind === "object";
+  return ["overview", "list", "object"].includes(route.kind);
 }
 
 /** @throws SignalboxError 69 before everything was read once */
 function requireRead({ isRead }: SiteState): void {
   if (!isRead) throw new SignalboxError(EXIT.unreachable, "etcd has not been read yet; try again");
-}
-
-function findFile(name: string): Reply {
-  const file = FILES.get(name);
-  if (file === undefined) return createTextReply(404, "there is no such file");
-  return { status: 200, ...file, headers: { "cache-control": "max-age=3600" } };
 }
 
 function formatAlarm(awaySince: WallTime | undefined): string | undefined {

@@ -37,7 +37,7 @@ export const serve = declareCommand({
   about: [
     "Watches etcd, and serves a page that changes nothing until it is ended: one process per cluster is enough for all viewers. The same" +
       " addresses answer JSON, as ls --json and show --json print it, if their path ends in .json. /check/lock/NAME, /check/schedule/NAME" +
-      " and /check (all schedules) answer 200 or 503 with the text of signalbox check; /badge/schedule/NAME.svg is a picture of it.",
+      " and /check (all schedules, and all locks with a history) answer 200 or 503 with the text of signalbox check; /badge/schedule/NAME.svg is a picture of it.",
     "/metrics has metrics of the cluster for Prometheus. While etcd is unreachable, signalbox_up is 0, and the other metrics of the cluster" +
       " are left out, because they would look current.",
     ":PORT listens on every address of this host, PORT only for this host, as by default. Any other address needs --token-file," +

@@ -53,7 +53,7 @@ export class SiteFollower {
    */
   async follow(onEvent: (event: FollowEvent) => void): Promise<number> {
     const { clock, log, signal } = this.#context;
-    for (;;) {
+    while (!signal.aborted) {
       try {
         for await (const event of followEtcd(this.#context, this.#builder, signal)) {
           this.#notice(event);
@@ -65,18 +65,14 @@ export class SiteFollower {
         log.warn("cannot reach etcd", { error: clean((error as Error).message) });
       }
       this.#awaySince ??= clock.getWallTime();
-      try {
-        await clock.sleep(RETRY_PAUSE_MS, signal);
-      } catch {
-        return EXIT.ok;
-      }
+      await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});
     }
+    return EXIT.ok;
   }
 
   #notice({ kind }: FollowEvent): void {
-    if (kind === "read") this.#isRead = true;
-    if (kind !== "away") this.#awaySince = undefined;
-    else this.#awaySince ??= this.#context.clock.getWallTime();
+    this.#isRead ||= kind === "read";
+    this.#awaySince = kind === "away" ? (this.#awaySince ?? this.#context.clock.getWallTime()) : undefined;
   }
 
   end(): void {

@@ -20,9 +20,9 @@ function writeToken(text = `${TOKEN}\n`, mode = 0o600): ServeFlags {
 function judge(
   listen: string,
   flags: ServeFlags,
-  request: { host?: string; headers?: object; from?: string; url?: string },
+  request: { host?: string; headers?: object; from?: string; url?: string; method?: string },
 ) {
-  const { host = "localhost:9465", headers = {}, from = "127.0.0.1", url = "/" } = request;
+  const { host = "localhost:9465", headers = {}, from = "127.0.0.1", url = "/", method = "GET" } = request;
   const access = createAccess(flags, {
     address: parseListenAddress(listen),
     names: ["Web1.example.com"],
@@ -31,6 +31,7 @@ function judge(
   const message = {
     headers: { host, ...headers },
     url,
+    method,
     socket: { remoteAddress: from },
   } as unknown as IncomingMessage;
   return access(message)?.status ?? 200;
@@ -88,6 +89,7 @@ test.each<[string, string, ServeFlags | (() => ServeFlags), RegExp]>([
   ["a proxy without a header", "9465", { "trusted-proxy": ["10.0.0.1"] }, /together/],
   ["no address of a proxy", ":9465", { ...PROXY, "trusted-proxy": ["proxy"] }, /must be an address/],
   ["no network", ":9465", { ...PROXY, "trusted-proxy": ["10.0.0.0/33"] }, /must be an address/],
+  ["a network of no size", ":9465", { ...PROXY, "trusted-proxy": ["10.0.0.0/"] }, /must be an address/],
   ["--open and a proxy", ":9465", { ...PROXY, open: true }, /not both/],
   ["a short token", ":9465", () => writeToken("secret\n"), /at least 16/],
   ["a token that others can read", ":9465", () => writeToken(TOKEN, 0o644), /chmod 600/],
@@ -95,6 +97,17 @@ test.each<[string, string, ServeFlags | (() => ServeFlags), RegExp]>([
 ])("refuses %s", (_, listen, flags, message) => {
   const given = typeof flags === "function" ? flags() : flags;
   expect(() => judge(listen, given, {})).toThrow(message);
+});
+
+test.each([
+  ["GET", 200],
+  ["HEAD", 200],
+  ["POST", 405],
+  ["get", 405],
+  ["OPTIONS", 405],
+])("the method %s is answered with %d, and tells nothing to those who may not read", (method, status) => {
+  expect(judge("9465", {}, { method })).toBe(status);
+  expect(judge(":9465", writeToken(), { method })).toBe(401);
 });
 
 test("--open lets everyone in, but no other name", () => {

@@ -30,7 +30,7 @@ test.each([
   ["/locks?filter=a", { kind: "list", id: "locks" }],
   ["/macros", { kind: "list", id: "macros" }],
   ["/lock/a%2Fb.json", { kind: "object", of: "lock", name: "a/b" }],
-  ["/check", { kind: "check", of: "schedule" }],
+  ["/check", { kind: "check", of: "all" }],
   ["/check/lock/a", { kind: "check", of: "lock", name: "a" }],
   ["/check/lock?name=..", { kind: "check", of: "lock", name: ".." }],
   ["/badge/schedule/a.b.svg", { kind: "badge", of: "schedule", name: "a.b" }],

@@ -4,14 +4,15 @@ import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
 import { HOST_RECORD_INTERVAL, type HostRecord } from "../../core/fleet/host-record.ts";
-import { isHolding } from "../../core/protocol/admission.ts";
 import type { AgentReport } from "../../core/protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../../core/protocol/drain.ts";
 import {
-  buildClaimsWith,
   type Claim,
   findClaimHost,
+  findClaimTicket,
+  followClaims,
   getHeldSince,
+  groupClaimsByHost,
   isHolder,
 } from "../../site/state/claims.ts";
 import { findRunnerLiveness } from "../../site/state/explain.ts";
@@ -23,12 +24,7 @@ import {
 } from "../../site/state/liveness.ts";
 import { THRESHOLDS } from "../../site/state/problem.ts";
 import { computeShares, type ResourceShare } from "../../site/state/shares.ts";
-import {
-  buildGroupMembers,
-  listEntriesByRun,
-  listTicketHosts,
-  type Snapshot,
-} from "../../site/state/snapshot.ts";
+import { buildGroupMembers, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import {
   buildHostReach,
@@ -247,7 +243,7 @@ export function listKnownHosts(snapshot: Snapshot): Set<string> {
   for (const { value } of [...snapshot.workers.values(), ...executions])
     if (value !== undefined) named.add(value.host);
   for (const { host } of snapshot.agentSessions.values()) named.add(host);
-  for (const host of listTicketHosts(snapshot)) named.add(host);
+  for (const host of groupClaimsByHost(snapshot).keys()) named.add(host);
   return new Set([...snapshot.hosts.keys(), ...Array.from(named, canonicalizeHost)]);
 }
 
@@ -319,9 +315,11 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 /**
  * Computes the activity of each host that has a record, a ticket, a worker or a past run, by its canonical name. The record alone is
  * written at long intervals.
+ * @param claims  those of the hosts that matter; all by default
  */
 export function computeHostActivity(
   snapshot: Pick<Snapshot, "hosts" | "histories" | "queues" | "executions" | "workers">,
+  claims: Iterable<Claim> = followClaims(snapshot).values(),
 ): ReadonlyMap<string, HostActivity> {
   const activities = new Map<string, HostActivity>();
   // Hosts write their names always in the same way.
@@ -343,15 +341,15 @@ export function computeHostActivity(
   const tasks = new Map(
     [...snapshot.executions.values()].flat().map(({ value }) => [value?.run, value?.host]),
   );
-  for (const entries of listEntriesByRun(snapshot)) {
-    const own = "key" in entries ? [entries] : entries;
-    for (const { ticket } of own) if (ticket !== undefined) addInstant(ticket.host, getHeldSince(ticket));
-    tasks.delete(own[0]?.run);
-    const host = own.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
+  for (const claim of claims) {
+    for (const { entry } of claim.entries)
+      if (entry.ticket !== undefined) addInstant(entry.ticket.host, getHeldSince(entry.ticket));
+    tasks.delete(claim.run);
+    const { host } = findClaimTicket(claim) ?? {};
     if (host === undefined) continue;
     const activity = getActivity(host);
-    activity[own.every(isHolding) ? "held" : "waiting"] += 1;
-    activity.isPresent ||= own.some(({ session }) => session !== 0n);
+    activity[isHolder(claim) ? "held" : "waiting"] += 1;
+    activity.isPresent ||= claim.entries.some(({ entry }) => entry.session !== 0n);
   }
   for (const host of tasks.values()) if (host !== undefined) getActivity(host).held += 1;
   return activities;
@@ -400,7 +398,7 @@ function countAgentRuns(snapshot: AgentSnapshot): Map<bigint, typeof NO_RUNS> {
   const counts = new Map<bigint, typeof NO_RUNS>(
     [...snapshot.agentSessions.values()].map(({ session }) => [session, { ...NO_RUNS }]),
   );
-  for (const claim of buildClaimsWith(snapshot, ({ session }) => counts.has(session)).values()) {
+  for (const claim of followClaims(snapshot).values()) {
     const count = counts.get(claim.entries[0]?.entry.session ?? 0n);
     if (count !== undefined) count[isHolder(claim) ? "held" : "waiting"] += 1;
   }
@@ -448,7 +446,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
   const { groups } = reach;
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
-  const activity = computeHostActivity(snapshot).get(name);
+  const activity = computeHostActivity(snapshot, claims).get(name);
   const isKnown =
     activity !== undefined ||
     groups.length + agents.length > 0 ||
@@ -460,9 +458,9 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
 export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
-  const isOne = memoize((host: string) => hosts.has(canonicalizeHost(host)));
-  const claims = buildClaimsWith(snapshot, ({ ticket }) => ticket !== undefined && isOne(ticket.host));
-  return [...claims.values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
+  const named = [...groupClaimsByHost(snapshot)].filter(([host]) => hosts.has(canonicalizeHost(host)));
+  const claims = new Set(named.flatMap(([, own]) => [...own]));
+  return [...claims].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
 }
 
 /** Determines the liveness of a host from its record and its runners, or, without any, from its worker. */

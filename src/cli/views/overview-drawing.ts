@@ -217,7 +217,7 @@ function measureLongest(texts: readonly string[]): number {
 }
 
 /** Formats what a host is busy with: `cpu 12/16`. */
-function formatHostLoad(host: HostLoad): string {
+export function formatHostLoad(host: HostLoad): string {
   const { isDrained, fullest, state, held } = host;
   if (isDrained) return "drained";
   if (isAway(host)) return state;

@@ -2,19 +2,18 @@ import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
-import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
-import { getHeldSince } from "../../site/state/claims.ts";
+import {
+  type Claim,
+  type ClaimEntry,
+  countRuns,
+  followClaims,
+  getHeldSince,
+} from "../../site/state/claims.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeQueueTally, findFullestShare, type ResourceShare } from "../../site/state/shares.ts";
-import {
-  buildQueueId,
-  countRuns,
-  listEntriesByRun,
-  type NamedQueue,
-  type Snapshot,
-} from "../../site/state/snapshot.ts";
+import type { NamedQueue, Snapshot } from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
 import type { EtcdLoad } from "./etcd-members.ts";
 import { buildHostRows, type HostRow, judgeHostState, SHARE_JSON } from "./hosts.ts";
@@ -187,13 +186,14 @@ function toBusyQueue(queue: NamedQueue, { histories }: Snapshot, span: TimeSpan)
   const runs = kind === "lock" ? histories.get(name) : undefined;
   const { waiters } = countActivity(
     {
-      queues: new Map([[buildQueueId(kind, name), queue]]),
+      queues: new Map(),
       histories: new Map(runs && [[name, runs]]),
       executions: new Map(),
       dues: new Map(),
     },
     span,
     TREND_PARTS,
+    queue.entries.map((entry) => ({ run: entry.run, entries: [{ queue, entry }] })),
   );
   return { kind, name, waiting, since, holders, used, total, trend: [...waiters.slice(0, -1), waiting] };
 }
@@ -370,7 +370,12 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
  * resources and have ended, runs that gave up waiting, and what the history of a busy lock or of a schedule does not
  * keep. A run counts once, whatever it claims.
  */
-export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
+export function countActivity(
+  snapshot: ActivitySnapshot,
+  span: TimeSpan,
+  buckets: number,
+  claims: Iterable<Claim> = followClaims(snapshot).values(),
+): Activity {
   const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
   const failures = Array.from({ length: buckets }, () => 0);
   const addFailure = (at: WallTime) => {
@@ -383,11 +388,9 @@ export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, bucket
     waiters.add(from, until);
   };
   const tasks = listTasks(snapshot);
-  for (const entries of listEntriesByRun(snapshot)) {
-    const isOne = "key" in entries;
-    const run = isOne ? entries.run : entries[0]?.run;
-    if (tasks.size > 0 && run !== undefined) tasks.delete(run);
-    const { enqueuedAt, grantedAt } = isOne ? readTimes(entries) : readClaimTimes(entries);
+  for (const { run, entries } of claims) {
+    if (tasks.size > 0) tasks.delete(run);
+    const { enqueuedAt, grantedAt } = readClaimTimes(entries);
     if (enqueuedAt === undefined) continue;
     addWait(enqueuedAt, grantedAt ?? span.until);
     if (grantedAt !== undefined) holders.add(grantedAt, span.until);
@@ -421,14 +424,16 @@ interface ClaimTimes {
   grantedAt: WallTime | undefined;
 }
 
-function readTimes(entry: QueueEntry): ClaimTimes {
+function readTimes({ entry }: ClaimEntry): ClaimTimes {
   const { ticket } = entry;
   const grantedAt = isHolding(entry) ? getHeldSince(ticket) : undefined;
   return { enqueuedAt: ticket?.enqueuedAt, grantedAt };
 }
 
 /** A run waits from its first ticket until it is granted in its last queue. */
-function readClaimTimes(entries: readonly QueueEntry[]): ClaimTimes {
+function readClaimTimes(entries: readonly ClaimEntry[]): ClaimTimes {
+  const [only] = entries;
+  if (only !== undefined && entries.length === 1) return readTimes(only); // as of most of a hundred thousand
   const times = entries.map(readTimes);
   const begins = times.flatMap(({ enqueuedAt }) => enqueuedAt ?? []);
   const grants = times.flatMap(({ grantedAt }) => grantedAt ?? []);

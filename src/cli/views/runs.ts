@@ -11,13 +11,13 @@ import {
   type Ticket,
 } from "../../core/protocol/ticket.ts";
 import {
-  buildRuns,
   type Claim,
   type ClaimEntry,
   findClaimTicket,
   getEntryState,
   getHeldSince,
   isHolder,
+  listRuns,
 } from "../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
 import { isSessionRenewed } from "../../site/state/liveness.ts";
@@ -233,11 +233,15 @@ export const runsView: SnapshotView<RunRow> = {
 };
 
 function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
-  return [...buildRuns(snapshot).values()].map((claim) => {
+  const { builtRows = new WeakMap() } = viewContext;
+  return listRuns(snapshot).map((claim) => {
     const { entries, task } = claim;
-    return entries.length === 0 && task !== undefined
-      ? buildTaskRow(snapshot, claim, task)
-      : buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext));
+    if (entries.length === 0 && task !== undefined) return buildTaskRow(snapshot, claim, task);
+    const known = builtRows.get(claim) as RunRow | undefined;
+    if (known !== undefined) return known;
+    const row = buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext));
+    builtRows.set(claim, row);
+    return row;
   });
 }
 

@@ -2,9 +2,10 @@ import { listOutcomes } from "../../cli/views/history.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { findProblems } from "../../cli/views/problems.ts";
 import { addMs, LONG_AGO, type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
+import { countRuns } from "../../site/state/claims.ts";
 import type { Problem } from "../../site/state/problem.ts";
 import { computeQueueTally } from "../../site/state/shares.ts";
-import { countRuns, type Snapshot } from "../../site/state/snapshot.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** Number of rows by tab, and of the runs that hold and that wait. */

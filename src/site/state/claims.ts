@@ -16,7 +16,7 @@ export interface Claim {
   run: string;
   /** Empty for a task without leases. */
   entries: readonly ClaimEntry[];
-  /** The occurrence that a worker runs. Only `buildRuns` finds it. */
+  /** The occurrence that a worker runs. Only `listRuns` finds it. */
   task?: Execution;
   /** Set instead of `task` if the running key is missing. */
   lost?: LostTask;
@@ -30,55 +30,124 @@ interface LostTask {
   ttl: Seconds;
 }
 
-/** Returns the claims of a snapshot, and the tasks of workers, by run id. Claims come first. */
-export function buildRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Map<string, Claim> {
-  const runs = buildClaims(snapshot);
-  for (const task of [...snapshot.executions.values()].flat()) {
-    const run = task.value?.run ?? task.key;
-    runs.set(run, { run, entries: runs.get(run)?.entries ?? [], task });
+// The claims of the last snapshot. Of the next one, only the queues that have changed are read: there may be a hundred thousand claims.
+let known: Snapshot["queues"] = new Map();
+const claims = new Map<string, Claim>();
+/** The number of those that hold everything they claim, and of those that wait. */
+const counts = { held: 0, waiting: 0 };
+/** The claims with a ticket of each host, as the tickets name it. */
+const byHost = new Map<string, Set<Claim>>();
+
+/**
+ * Follows the claims of a snapshot, by run id. Cheap for a snapshot that follows the one before; a claim stays the same object until
+ * one of its queues changes. Valid until the next call. A key put by hand without a run id is a claim under its last segment.
+ */
+export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<string, Claim> {
+  if (queues === known) return claims;
+  const gone = [...known].flatMap(([id, queue]) => (queues.get(id) === queue ? [] : [queue]));
+  if (gone.length === known.size) {
+    claims.clear(); // it is a snapshot of another site
+    byHost.clear();
+    Object.assign(counts, { held: 0, waiting: 0 });
+    gone.length = 0;
   }
-  return runs;
-}
-
-/** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
-export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
-  return buildClaimsOf(snapshot, () => true);
-}
-
-/** Builds the claims that have an entry of some kind. Does not build all others: there may be a hundred thousand. */
-export function buildClaimsWith(
-  snapshot: Pick<Snapshot, "queues">,
-  isWanted: (entry: QueueEntry) => boolean,
-): Map<string, Claim> {
-  const runs = new Set<string>();
-  for (const { entries } of snapshot.queues.values())
-    for (const entry of entries) if (isWanted(entry)) runs.add(entry.run);
-  return buildClaimsOf(snapshot, (run) => runs.has(run));
-}
-
-function buildClaimsOf(
-  { queues }: Pick<Snapshot, "queues">,
-  isWanted: (run: string) => boolean,
-): Map<string, Claim> {
-  const claims = new Map<string, { run: string; entries: ClaimEntry[] }>();
-  for (const queue of queues.values())
-    for (const entry of queue.entries) {
-      if (!isWanted(entry.run)) continue;
-      const known = claims.get(entry.run);
-      if (known === undefined) claims.set(entry.run, { run: entry.run, entries: [{ queue, entry }] });
-      else known.entries.push({ queue, entry });
-    }
+  for (const left of gone)
+    for (const { run } of left.entries)
+      replaceClaim(run, (entries) => entries.filter(({ queue }) => queue !== left));
+  for (const [id, queue] of queues)
+    if (known.get(id) !== queue)
+      for (const entry of queue.entries)
+        replaceClaim(entry.run, (entries) => addClaimEntry(entries, { queue, entry }));
+  for (const { entries } of gone)
+    for (const { run } of entries) if (claims.get(run)?.entries.length === 0) claims.delete(run);
+  known = queues;
   return claims;
 }
 
-/** Finds the claim of one run. Does not build those of all others: there may be a hundred thousand. */
-export function findClaim({ queues }: Pick<Snapshot, "queues">, run: string): Claim | undefined {
-  const entries: ClaimEntry[] = [];
-  const isOwn = (entry: QueueEntry) => entry.run === run;
-  for (const queue of queues.values())
-    if (queue.entries.some(isOwn))
-      entries.push(...queue.entries.filter(isOwn).map((entry) => ({ queue, entry })));
-  return entries.length === 0 ? undefined : { run, entries };
+function replaceClaim(run: string, change: (entries: readonly ClaimEntry[]) => readonly ClaimEntry[]): void {
+  const before = claims.get(run);
+  const entries = change(before?.entries ?? []);
+  const [only] = entries;
+  const after =
+    only !== undefined && entries.length === 1 ? new SingleClaim(only.queue, only.entry) : { run, entries };
+  if (before !== undefined) count(before, -1);
+  count(after, 1);
+  claims.set(run, after);
+}
+
+/** The claim of a run with one ticket, as most are. A hundred thousand lists of one would need 10 MB. */
+class SingleClaim implements Claim, ClaimEntry {
+  readonly queue: NamedQueue;
+  readonly entry: QueueEntry;
+
+  constructor(queue: NamedQueue, entry: QueueEntry) {
+    this.queue = queue;
+    this.entry = entry;
+  }
+
+  get run(): string {
+    return this.entry.run;
+  }
+
+  get entries(): readonly ClaimEntry[] {
+    return [this];
+  }
+}
+
+/** Adds an entry in the order of keys, which is that of a read. */
+function addClaimEntry(entries: readonly ClaimEntry[], added: ClaimEntry): readonly ClaimEntry[] {
+  return [...entries, added].sort((a, b) => (a.entry.key < b.entry.key ? -1 : 1));
+}
+
+/** Counts a claim. Malformed tickets count as nothing. */
+function count(claim: Claim, by: 1 | -1): void {
+  if (findClaimTicket(claim) === undefined) return;
+  counts[isHolder(claim) ? "held" : "waiting"] += by;
+  for (const { entry } of claim.entries) {
+    const { host } = entry.ticket ?? {};
+    if (host === undefined) continue;
+    const own = byHost.get(host) ?? new Set();
+    if (by === 1) byHost.set(host, own.add(claim));
+    else if (own.delete(claim) && own.size === 0) byHost.delete(host);
+  }
+}
+
+/** Counts the runs that hold everything they claim, and the runs that wait. */
+export function countRuns(snapshot: Pick<Snapshot, "queues">): { held: number; waiting: number } {
+  followClaims(snapshot);
+  return { ...counts };
+}
+
+/** Returns the claims with a ticket of each host, as the tickets name it. Valid until the next call, as of `followClaims`. */
+export function groupClaimsByHost(
+  snapshot: Pick<Snapshot, "queues">,
+): ReadonlyMap<string, ReadonlySet<Claim>> {
+  followClaims(snapshot);
+  return byHost;
+}
+
+/** Lists the claims of a snapshot, then the tasks of workers without tickets. */
+export function listRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Claim[] {
+  const tasks = new Map(
+    [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
+  );
+  const runs = Array.from(followClaims(snapshot).values(), (claim) => {
+    const task = tasks.get(claim.run);
+    tasks.delete(claim.run);
+    return task === undefined ? claim : { run: claim.run, entries: claim.entries, task };
+  });
+  for (const [run, task] of tasks) runs.push({ run, entries: [], task });
+  return runs;
+}
+
+/** Returns the claims of a snapshot by run id. */
+export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
+  return new Map(followClaims(snapshot));
+}
+
+/** Finds the claim of one run. */
+export function findClaim(snapshot: Pick<Snapshot, "queues">, run: string): Claim | undefined {
+  return followClaims(snapshot).get(run);
 }
 
 /** Whether a claim is granted: all its tickets are held or in grace. */

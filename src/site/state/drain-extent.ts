@@ -13,7 +13,7 @@ import {
 } from "../../core/protocol/drain.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import { buildRuns, type Claim, compareClaims, findClaimTicket, isHolder } from "./claims.ts";
+import { type Claim, compareClaims, findClaimTicket, isHolder, listRuns } from "./claims.ts";
 import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
 import { buildHostReach } from "./view-context.ts";
 
@@ -99,7 +99,7 @@ function listClaimsInScope(
   target: DrainTarget,
 ): { claim: Claim; reach: RunTargets }[] {
   const groupsOfHost = createGroupLookup(snapshot);
-  return [...buildRuns(snapshot).values()]
+  return listRuns(snapshot)
     .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
     .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
     .sort((a, b) => compareClaims(a.claim, b.claim));
@@ -116,7 +116,7 @@ export function coversTasks({ scope }: DrainTarget): boolean {
  */
 export function listLostTasks(snapshot: Snapshot, target: DrainTarget): Claim[] {
   if (!coversTasks(target)) return [];
-  const known = buildRuns(snapshot);
+  const known = new Set(listRuns(snapshot).map(({ run }) => run));
   const hosts = new Set(listHostsInScope(snapshot, target).map(canonicalizeHost));
   const isInScope = (host: string | undefined) =>
     target.scope === "all" || host === undefined || hosts.has(canonicalizeHost(host));

@@ -1,13 +1,12 @@
 import type { Finding } from "../../core/base/finding.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";
-import { isHolding } from "../../core/protocol/admission.ts";
 import type { AgentReport, AgentSessionRecord } from "../../core/protocol/agent-record.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
-import type { Queue, QueueEntry } from "../../core/protocol/ticket.ts";
+import type { Queue } from "../../core/protocol/ticket.ts";
 import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { ShownDue } from "../../schedule/state/host-states.ts";
@@ -130,81 +129,4 @@ export function findNamedQueue(snapshot: Snapshot, kind: QueueKind, name: string
 /** Returns the members of each group by its name. A malformed group has no members. */
 export function buildGroupMembers(snapshot: Pick<Snapshot, "groups">): Map<string, readonly string[]> {
   return new Map([...snapshot.groups].map(([name, { value }]) => [name, value ?? []]));
-}
-
-/** The queue entries of a run. Most runs have one, and there may be a hundred thousand: no list is built for these. */
-type RunEntries = QueueEntry | readonly QueueEntry[];
-
-// The entries of the runs of the last snapshot. Of the next one, only the queues that have changed are read.
-let known: Snapshot["queues"] = new Map();
-const runs = new Map<string, QueueEntry | QueueEntry[]>();
-/** The number of those runs that hold everything they claim, and of those that wait. */
-const counts = { held: 0, waiting: 0 };
-/** The number of tickets of each host. */
-const hosts = new Map<string, number>();
-
-/** Lists the queue entries of each run. Valid until the next call. Cheap for a snapshot that follows the one before. */
-export function listEntriesByRun({ queues }: Pick<Snapshot, "queues">): Iterable<RunEntries> {
-  if (queues === known) return runs.values();
-  for (const [id, queue] of known) if (queues.get(id) !== queue) queue.entries.forEach(removeEntry);
-  for (const [id, queue] of queues) if (known.get(id) !== queue) queue.entries.forEach(addEntry);
-  known = queues;
-  return runs.values();
-}
-
-/** Lists the hosts of all tickets, as the tickets name them. Valid until the next call. */
-export function listTicketHosts(snapshot: Pick<Snapshot, "queues">): Iterable<string> {
-  listEntriesByRun(snapshot);
-  return hosts.keys();
-}
-
-function addEntry(entry: QueueEntry): void {
-  changeEntries(entry, 1, putEntry);
-}
-
-function removeEntry(entry: QueueEntry): void {
-  changeEntries(entry, -1, dropEntry);
-}
-
-/** Changes the entries of a run, and what is counted. Malformed tickets count as nothing. */
-function changeEntries(entry: QueueEntry, by: 1 | -1, change: (entry: QueueEntry) => void): void {
-  countRun(entry.run, -1);
-  change(entry);
-  countRun(entry.run, 1);
-  const { host } = entry.ticket ?? {};
-  if (host === undefined) return;
-  const count = (hosts.get(host) ?? 0) + by;
-  if (count === 0) hosts.delete(host);
-  else hosts.set(host, count);
-}
-
-function countRun(run: string, by: 1 | -1): void {
-  const entries = runs.get(run);
-  if (entries === undefined) return;
-  const all = Array.isArray(entries) ? entries : [entries];
-  if (all.some(({ ticket }) => ticket !== undefined)) counts[all.every(isHolding) ? "held" : "waiting"] += by;
-}
-
-function putEntry(entry: QueueEntry): void {
-  const others = runs.get(entry.run);
-  if (others === undefined) runs.set(entry.run, entry);
-  else if (Array.isArray(others)) others.push(entry);
-  else runs.set(entry.run, [others, entry]);
-}
-
-function dropEntry(entry: QueueEntry): void {
-  const all = runs.get(entry.run);
-  if (!Array.isArray(all)) {
-    if (all === entry) runs.delete(entry.run);
-    return;
-  }
-  const [first, ...others] = all.filter((one) => one !== entry);
-  if (first === undefined) runs.delete(entry.run);
-  else runs.set(entry.run, others.length === 0 ? first : [first, ...others]);
-}
-
-/** Counts the runs that hold everything they claim, and the runs that wait. Cheap for a snapshot that follows the one before. */
-export function countRuns(snapshot: Snapshot): { held: number; waiting: number } {
-  listEntriesByRun(snapshot);
-  return { ...counts };
 }

@@ -18,6 +18,8 @@ export interface ViewContext {
   hosts: ReadonlyMap<string, HostRecord>;
   /** Finished runs by lock, newest first, where they were read. */
   histories?: Snapshot["histories"];
+  /** Rows of earlier snapshots, by what they were built from: queues, or claims. All else that they depend on is the same. */
+  builtRows?: WeakMap<object, unknown>;
 }
 
 export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];

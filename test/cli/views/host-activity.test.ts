@@ -15,7 +15,7 @@ import {
   NO_ACTIVITY,
 } from "../../../src/cli/views/hosts.ts";
 import type { QueueEntry, TicketState } from "../../../src/core/protocol/ticket.ts";
-import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/site/state/claims.ts";
+import { buildClaims, findClaimHost, isHolder } from "../../../src/site/state/claims.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
@@ -75,18 +75,6 @@ it("a worker shows that its host is alive, and its tasks are runs; one with leas
     createTicketKey("resource db", "l", 1, { ...held, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ held: 2, isPresent: true });
-});
-
-it("the claims with some entry are whole, and in the order of all claims", () => {
-  fc.assert(
-    fc.property(snapshots, (snapshot) => {
-      const isWanted = ({ session }: QueueEntry) => session === 7n;
-      const expected = [...buildClaims(snapshot)].filter(([, { entries }]) =>
-        entries.some(({ entry }) => isWanted(entry)),
-      );
-      expect([...buildClaimsWith(snapshot, isWanted)]).toEqual(expected);
-    }),
-  );
 });
 
 it("takes the latest of all that a host has written as its last sign of life", () => {

@@ -17,7 +17,7 @@ const { test } = TestCluster.startForFile();
 /** Asks for a path until the answer has a line. */
 async function waitForText(url: string, path: string, line: RegExp): Promise<string> {
   return await waitUntil(`${path} has ${line}`, async () => {
-    const text = await (await fetch(url + path)).text();
+    const { text } = await askPage(url, path);
     return line.test(text) && text;
   });
 }
@@ -155,6 +155,7 @@ describe.concurrent("signalbox serve", () => {
     await namespace.execute("run --lock good -- true");
     await namespace.execute("run --lock bad -- false");
     const url = await startPage(namespace);
+    const dropAge = (text: string) => text.replaceAll(/\d+m?s/g, "");
     for (const [lock, status, word] of [
       ["good", 200, "ok"],
       ["bad", 503, "overdue"],
@@ -162,10 +163,22 @@ describe.concurrent("signalbox serve", () => {
       const printed = await namespace.execute(["check", "lock", lock]);
       const answer = await askPage(url, `/check/lock/${lock}`);
       expect(answer.status).toBe(status);
-      const dropAge = (text: string) => text.replaceAll(/\d+m?s ago/g, "");
       expect(dropAge(answer.text)).toBe(dropAge(printed.stdout));
       expect((await askPage(url, `/badge/lock/${lock}.svg`)).text).toContain(`${lock}: ${word}`);
     }
+    const whole = await askPage(url, "/check");
+    expect(whole.status).toBe(503);
+    await namespace.expectDone("schedule", "add", "nightly", "0 3 * * *", "--", "true");
+    const printed = await Promise.all(
+      ["schedule", "lock"].map((kind) => namespace.execute(["check", kind, "--all"])),
+    );
+    const findings = printed.flatMap(({ stdout }) => stdout.trimEnd().split("\n").slice(0, -1));
+    const all = await waitForText(url, "/check", /nightly/);
+    expect(dropAge(all).trimEnd().split("\n").slice(0, -1)).toEqual(findings.map(dropAge));
+    expect(all.trimEnd().split("\n").at(-1)).toBe("1 failure");
+    expect((await askPage(url, "/check?tag=none")).text).toBe(
+      "FAILURE: there is no schedule, and no lock with a history\n",
+    );
     expect((await askPage(url, "/check/schedule/none")).text).toMatch(/FAILURE: there is no schedule "none"/);
     expect((await askPage(url, "/badge/schedule/none.svg")).text).toContain("none: unknown");
     expect((await askPage(url, "/check/lock/good?within=nonsense")).status).toBe(400);

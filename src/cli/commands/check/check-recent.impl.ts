@@ -37,7 +37,11 @@ export const checkSchedules = createRecentRunsCommand(reportSchedules);
 
 /** Reports on the schedules that arguments and flags name. @throws SignalboxError 1, UsageError, StoreError */
 export async function reportSchedules(context: CommandContext<CheckScheduleFlags>): Promise<CheckReport> {
-  return toReport(context, await readSchedules(context));
+  return toReport(
+    context,
+    await readSchedules(context),
+    "no schedule is selected; see: signalbox ls schedules",
+  );
 }
 
 /** The names of the schedules to check, and what was read of them. */
@@ -85,10 +89,7 @@ async function readSelected(
   );
   const unknown = given.find((name) => !snapshot.schedules.has(name));
   if (unknown !== undefined) return throwUnknownName("schedule", unknown, snapshot.schedules.keys());
-  const names = [...new Set([...given, ...selected.map(([name]) => name)])].sort();
-  if (names.length === 0)
-    throw new SignalboxError(EXIT.undone, "no schedule is selected; see: signalbox ls schedules");
-  return { names, snapshot };
+  return { names: [...new Set([...given, ...selected.map(([name]) => name)])].sort(), snapshot };
 }
 
 /** Whether a schedule is to run by itself, and again. One that has paused itself after failures is. */
@@ -201,17 +202,33 @@ export const checkLocks = createRecentRunsCommand(reportLocks);
 
 /** Reports on the locks that arguments name. @throws UsageError, StoreError */
 export async function reportLocks(context: CommandContext<CheckLockFlags>): Promise<CheckReport> {
-  return toReport(context, await readLocks(context));
+  return toReport(context, await readLocks(context), "no lock has a history");
 }
 
-async function readLocks(context: CommandContext): Promise<RecentJobs> {
-  const names = [...new Set(context.args.map((name) => validateName("lock", name)))];
-  const ranges = names.flatMap((name) => [
-    toSingleKeyRange(context.keys.history(name)),
-    context.keys.getQueueRange("lock", name),
+async function readLocks(context: CommandContext<CheckLockFlags>): Promise<RecentJobs> {
+  const { args, flags, keys } = context;
+  const given = [...new Set(args.map((name) => validateName("lock", name)))];
+  if (!flags.all && given.length === 0) throw new UsageError("LOCK is missing; name locks, or use --all");
+  const ranges = given.flatMap((name) => [
+    toSingleKeyRange(keys.history(name)),
+    keys.getQueueRange("lock", name),
   ]);
-  const snapshot = await readSnapshotRanges(context, [], ranges);
-  return { jobs: names.map((name) => toLockRuns(snapshot, name)), revision: snapshot.revision };
+  const snapshot = await readSnapshotRanges(context, flags.all ? ["histories", "locks"] : [], ranges);
+  const names = flags.all ? [...new Set([...given, ...snapshot.histories.keys()])].sort() : given;
+  const isUntimed = flags.all === true && flags.within === undefined;
+  return {
+    jobs: names.map((name) => ({ ...toLockRuns(snapshot, name), isUntimed })),
+    revision: snapshot.revision,
+  };
+}
+
+/** Reports on all schedules, or those with tags, and without tags on all locks with a history. @throws as the others */
+export async function reportAll(context: CommandContext<CheckScheduleFlags>): Promise<CheckReport> {
+  const all = { ...context, args: [], flags: { ...context.flags, all: true as const } };
+  const schedules = await readSchedules(all);
+  const locks = context.flags.tag === undefined ? (await readLocks(all)).jobs : [];
+  const jobs = [...schedules.jobs, ...locks];
+  return toReport(context, { ...schedules, jobs }, "there is no schedule, and no lock with a history");
 }
 
 function toLockRuns(snapshot: Snapshot, name: string): RecentRuns {
@@ -247,15 +264,18 @@ function createRecentRunsCommand<F extends CheckLockFlags>(
   );
 }
 
+/** @param lack  the message if there is no job. @throws SignalboxError 1 then */
 function toReport(
   { flags: { within = DEFAULT_WITHIN_MS }, clock }: CommandContext<CheckLockFlags>,
   { jobs, revision }: RecentJobs,
+  lack: string,
 ): CheckReport {
+  if (jobs.length === 0) throw new SignalboxError(EXIT.undone, lack);
   const wall = clock.getWallTime();
   const limit = { within, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
-  const timed = jobs.filter(({ isAtBoot }) => !isAtBoot);
+  const timed = jobs.filter(({ isAtBoot, isUntimed }) => !isAtBoot && !isUntimed);
   const ages = timed.map((job) => computeTimeSinceSuccess(job, limit));
   const oldest: CheckFigure[] =
     ages.length > 0 && ages.every((age) => age !== undefined)

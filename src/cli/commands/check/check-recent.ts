@@ -2,6 +2,7 @@ import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.
 import { CHECK_FLAGS } from "./findings.ts";
 
 const CHECK_LOCK_FLAGS = declareFlags({
+  "--all": "all locks with a history; without --within, only how the last run of each ended",
   "--within DURATION": "how long ago the last success may be (default: 25h, for daily jobs)",
   ...CHECK_FLAGS,
 });
@@ -21,7 +22,7 @@ const checkLock = declareCommand({
       " command exited with 0. Runs with --no-history are not recorded.",
     CODES,
   ],
-  args: { "LOCK...": { names: "lock", help: "locks to check" } },
+  args: { "[LOCK...]": { names: "lock", help: "locks to check" } },
   flags: CHECK_LOCK_FLAGS,
   examples: {
     "signalbox check lock backup --within 25h": "did last night's backup succeed?",
@@ -32,10 +33,10 @@ const checkLock = declareCommand({
 
 const CHECK_SCHEDULE_FLAGS = declareFlags({
   "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
+  ...CHECK_LOCK_FLAGS,
   "--all": "all schedules",
   "--expect":
     "also how long runs take: 2 if one takes longer than the --expect of its schedule, 1 if the last one did, or was too short",
-  ...CHECK_LOCK_FLAGS,
 });
 
 export type CheckScheduleFlags = FlagsOf<typeof CHECK_SCHEDULE_FLAGS>;

@@ -17,7 +17,7 @@ import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../
 export interface DetailDocument {
   revision: bigint;
   detail: Detail;
-  document: object;
+  createDocument(): object;
 }
 
 /** Converts the liveness of a runner to JSON, with the seconds left and granted of its session, if known. */

@@ -8,7 +8,7 @@ import type { QueueEntry } from "../../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
 import { load, type Sink } from "../../../site/observe/read.ts";
-import { buildClaims, type Claim, findClaimHost } from "../../../site/state/claims.ts";
+import { type Claim, findClaimHost, followClaims } from "../../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
 import type { RunnerLiveness } from "../../../site/state/liveness.ts";
 import { computeResourceUse } from "../../../site/state/resource-use.ts";
@@ -77,10 +77,10 @@ export const execute = createReadCommand<ShowFlags>(async (context) => {
   if (revisions !== undefined)
     throw new UsageError("--revisions needs --raw: it prints earlier values of keys");
   const [kind = "", name = ""] = context.args;
-  const { revision, detail, document } = await readDetail(context, kind, name);
+  const { revision, detail, createDocument } = await readDetail(context, kind, name);
   const style = detectOutputStyle(context.io);
   const formatText = () => `${renderDetailText(detail, style).join("\n")}\n`;
-  printResult(context, { revision, kind, ...document }, formatText);
+  printResult(context, { revision, kind, ...createDocument() }, formatText);
 });
 
 /** Reads the details of an object. @throws SignalboxError 1 if it does not exist; UsageError, StoreError */
@@ -112,13 +112,13 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
   return {
     revision: snapshot.revision,
     detail: buildHostDetail(snapshot, state, { wall, sessions: liveness }),
-    document: {
+    createDocument: () => ({
       row: findRowJson(snapshot, "hosts", state.name, viewContext) ?? bare,
       alive: judgeHostByClaims(state, { wall, sessions: liveness }),
       runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
       runners: toRunnersJson(entries, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, state.name)),
-    },
+    }),
   };
 }
 
@@ -135,7 +135,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
   return {
     revision: snapshot.revision,
     detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
-    document: {
+    createDocument: () => ({
       row: findRowJson(snapshot, "groups", name, viewContext),
       parents: state.parents,
       drains: state.drains.map(DRAIN_JSON.toJson),
@@ -152,7 +152,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
       }),
       runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
-    },
+    }),
   };
 }
 
@@ -202,14 +202,14 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
       ...buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
       ...(note !== undefined && { heading: `${kind} ${name}: unknown` }),
     },
-    document: {
+    createDocument: () => ({
       row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),
       ...(kind === "lock"
         ? { host, history: snapshot.histories.get(name) ?? [] }
         : describeUse(snapshot, name, entries, wall)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),
-    },
+    }),
   };
 }
 
@@ -307,18 +307,18 @@ async function showRun(context: CommandContext, word: string): Promise<DetailDoc
   return {
     revision: snapshot.revision,
     detail: buildRunDetail(snapshot, claim, { wall, sessions: liveness }),
-    document: {
+    createDocument: () => ({
       row: toClaimRow(claim, buildViewContext(snapshot, wall)),
       runner: own[0] && toRunnerJson(own[0], liveness),
       why: toExplanationJson(explanation, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `run ${claim.run}`),
-    },
+    }),
   };
 }
 
 /** @throws SignalboxError 1 if no run matches, or several do */
 function findRun(snapshot: Snapshot, word: string): Claim {
-  const claims = buildClaims(snapshot);
+  const claims = followClaims(snapshot);
   const claim = findOnlyClaim(word, claims);
   return claim ?? throwUnknownName("run", word, listNames(claims), ", or it has ended");
 }
@@ -347,11 +347,11 @@ async function showSchedule(context: CommandContext, id: string): Promise<Detail
   return {
     revision: snapshot.revision,
     detail,
-    document: {
+    createDocument: () => ({
       row: findRowJson(snapshot, "schedules", id, buildViewContext(snapshot, wall)),
       history: outcomes.runs,
       dead: outcomes.dead,
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
-    },
+    }),
   };
 }

@@ -27,6 +27,8 @@ export interface RecentRuns {
   firstDue?: WallTime | undefined;
   /** It runs at the boots of its host, so a success stays recent. */
   isAtBoot?: boolean;
+  /** Nobody says how often it runs, so a success stays recent. */
+  isUntimed?: boolean;
   /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */
   deviation?: { isRunning: boolean; detail: string } | undefined;
   /** What was due and has not run since, as the rest of a sentence. */
@@ -64,7 +66,7 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   if (last === undefined && dueFor === undefined && job.isAtBoot)
     return about.ok("has not run yet; it runs at the next boot of its host");
   const age = job.isAtBoot ? dueFor : success && computeTimeSinceEnd(success, limit);
-  if (success === undefined || (age ?? 0) > limit.within)
+  if (success === undefined || (!job.isUntimed && (age ?? 0) > limit.within))
     return about.failure(...describeMissing(job, success, limit));
   if (deviation !== undefined && last?.isSuccess)
     return about.warning(deviation.detail, formatInspectCommand(job));

@@ -45,8 +45,8 @@ export class RowCache<R> {
   #known: { snapshot: Snapshot; viewContext: ViewContext; second: number; rows: readonly R[] } | undefined;
   #timedRows: { all: readonly R[]; second: number; rows: readonly R[] } | undefined;
   #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
-  /** Rows by queue; valid while the shared parts stay the same. */
-  #byQueue = new WeakMap<NamedQueue, readonly R[]>();
+  /** Rows by queue or claim; valid while the shared parts stay the same. */
+  #built = new WeakMap<object, unknown>();
 
   constructor(view: AnyView<R>, options: ListOptions) {
     this.#view = view;
@@ -84,8 +84,8 @@ export class RowCache<R> {
     if (isSame && !isTimed && this.#parts.every((part) => before.snapshot[part] === snapshot[part]))
       return before;
     if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part]))
-      this.#byQueue = new WeakMap();
-    const rows = this.#buildRows(snapshot, viewContext);
+      this.#built = new WeakMap();
+    const rows = this.#buildRows(snapshot, { ...viewContext, builtRows: this.#built });
     this.#known = { snapshot, viewContext, second, rows };
     return { rows, viewContext };
   }
@@ -121,14 +121,15 @@ export class RowCache<R> {
   }
 
   #buildQueueRows(view: QueueView<R>, queue: NamedQueue, viewContext: ViewContext): readonly R[] {
-    const known = this.#byQueue.get(queue);
+    const known = this.#built.get(queue) as readonly R[] | undefined;
     if (known !== undefined) return known;
     const rows = this.#filterRows(view.buildRows(queue, viewContext));
-    this.#byQueue.set(queue, rows);
+    this.#built.set(queue, rows);
     return rows;
   }
 
   #filterRows(rows: readonly R[]): readonly R[] {
+    if (this.#steady.terms.length === 0) return rows;
     // Nothing in the steady part depends on the time.
     const found = rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, { wall: 0 }));
     // The list of all rows is kept where it can be: there may be ten thousand queues, and a new list has room for more rows.

@@ -12,22 +12,30 @@ import {
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
 import { isHolding } from "../../../src/core/protocol/admission.ts";
-import { countRuns, listTicketHosts, type Snapshot } from "../../../src/site/state/snapshot.ts";
+import type { QueueEntry } from "../../../src/core/protocol/ticket.ts";
+import { countRuns, followClaims, groupClaimsByHost } from "../../../src/site/state/claims.ts";
+import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
-/** Counts the runs and hosts of a snapshot in one pass, without knowledge of another snapshot. */
+/** Finds the runs and hosts of a snapshot in one pass, without knowledge of another snapshot. */
 function countAnew({ queues }: Snapshot) {
   const all = [...queues.values()].flatMap(({ entries }) => entries);
-  const runs = [...Map.groupBy(all, ({ run }) => run).values()].filter((own) =>
-    own.some((one) => one.ticket),
-  );
+  const byRun = Map.groupBy(all, ({ run }) => run);
+  const runs = [...byRun.values()].filter((own) => own.some((one) => one.ticket));
+  const getQueue = ({ key }: QueueEntry) =>
+    [...queues.values()].find(({ entries }) => entries.some((one) => one.key === key));
+  const claims = [...byRun].map(([run, own]) => {
+    const inOrder = own.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    return [run, { run, entries: inOrder.map((entry) => ({ queue: getQueue(entry), entry })) }] as const;
+  });
   return {
+    claims: new Map(claims),
     held: runs.filter((own) => own.every(isHolding)).length,
     waiting: runs.filter((own) => !own.every(isHolding)).length,
     hosts: [...new Set(all.flatMap(({ ticket }) => ticket?.host ?? []))].sort(),
   };
 }
 
-it("counts as a pass over all entries does, whatever changes, and whichever snapshot was counted before", () => {
+it("finds and counts claims as a pass over all entries does, whatever changes, and whichever snapshot was counted before", () => {
   const change = record({
     does: constantFrom("put", "hold", "break", "delete", "count", "count another"),
     queue: constantFrom("lock x", "lock y", "resource db"),
@@ -39,7 +47,13 @@ it("counts as a pass over all entries does, whatever changes, and whichever snap
     property(array(change, { maxLength: 30 }), (changes) => {
       const follower = new SnapshotFollower();
       const check = (snapshot: Snapshot) => {
-        const found = { ...countRuns(snapshot), hosts: [...listTicketHosts(snapshot)].sort() };
+        const found = {
+          claims: new Map(
+            [...followClaims(snapshot)].map(([id, { run, entries }]) => [id, { run, entries }]),
+          ),
+          ...countRuns(snapshot),
+          hosts: [...groupClaimsByHost(snapshot).keys()].sort(),
+        };
         expect(found).toEqual(countAnew(snapshot));
       };
       for (const { does, queue, run, host } of changes) {
@@ -52,6 +66,20 @@ it("counts as a pass over all entries does, whatever changes, and whichever snap
       check(follower.snapshot);
     }),
   );
+});
+
+it("a claim stays the same until one of its queues changes", () => {
+  const follower = new SnapshotFollower(
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("lock y", "b", 2, held),
+    createTicketKey("resource db", "b", 2, held),
+  );
+  const [a, b] = ["a", "b"].map((id) => followClaims(follower.snapshot).get(toRunId(id)));
+  follower.put(createTicketKey("resource db", "c", 3));
+  const after = followClaims(follower.snapshot);
+  expect(after.get(toRunId("a"))).toBe(a);
+  expect(after.get(toRunId("b"))).not.toBe(b);
+  expect(after.get(toRunId("b"))?.entries.map(({ queue }) => queue.entries.length)).toEqual([1, 2]);
 });
 
 it("gives the same snapshot until something changes", () => {
