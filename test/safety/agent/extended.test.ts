@@ -77,6 +77,19 @@ describe("pings and hooks of a run that an agent serves", () => {
     }
   });
 
+  test("start nothing at an end for which there is no hook, and all output passes", async () => {
+    const { namespace } = await HostAgent.start(cluster);
+    const hook = createHook();
+    const words = ["--lock", "job", "--on-failure", hook.line];
+    const run = await namespace.run(words, ["sh", "-c", "seq 400000; echo end >&2"]);
+    expect({ ...run, stdout: run.stdout.length }).toMatchObject({
+      code: 0,
+      stdout: 2_688_895,
+      stderr: "end\n",
+    });
+    expect(hook.read).toThrow("ENOENT");
+  });
+
   test("tell of a command that was killed because no agent has followed", async () => {
     const host = await HostAgent.start(cluster, SHORT_SESSIONS);
     const { url, requests } = await startWebServer();

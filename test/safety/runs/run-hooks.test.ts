@@ -118,6 +118,15 @@ describe("hooks", () => {
     expect(stderr).toMatch(/a hook failed.*exit code 9/);
   });
 
+  test("an order of a launcher to another process means nothing, and no command gets it", async ({
+    namespace,
+  }) => {
+    const env = { SIGNALBOX_HOOKS: '{"pid":1,"run":{"host":"h"},"end":{"code":0}}' };
+    const words = ["--lock", "job", "--on-success", "false"];
+    const run = await namespace.run(words, ["sh", "-c", 'echo "ran$SIGNALBOX_HOOKS"; exit 3'], { env });
+    expect(run).toExit(3, { stdout: "ran\n", stderr: "" });
+  });
+
   test("a line that needs a shell, and an address that is none, are errors before anything is claimed", async ({
     namespace,
   }) => {

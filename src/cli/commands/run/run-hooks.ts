@@ -90,6 +90,7 @@ class OwnHooks implements RunHooks {
 
 /** Hooks of a run that this agent serves. A process of the launcher calls them, which has the environment and the output. */
 class ServedHooks implements RunHooks {
+  readonly #hooks: HookList;
   readonly #followed: FollowedRun;
   /** Whether the command may have been started: by this agent, or by one before it. */
   #isHeld: boolean;
@@ -97,6 +98,7 @@ class ServedHooks implements RunHooks {
 
   constructor(run: ExtendedRun, hooks: HookList, launched: LaunchedRun) {
     const { isStarted = false, plannedRetry } = run.ports;
+    this.#hooks = hooks;
     this.#isHeld = isStarted || plannedRetry !== undefined;
     this.#followed = new FollowedRun(run, () => {
       this.#isHeld = true;
@@ -111,6 +113,7 @@ class ServedHooks implements RunHooks {
   async close(running: Promise<RunResult>): Promise<void> {
     if (!this.#isHeld) return;
     const end = await running.then(describeEnd, describeFault);
+    if (this.#hooks[end.code === 0 ? "success" : "failure"].length === 0) return;
     const reason = end.reason?.slice(0, LAUNCHED_REASON_LENGTH);
     this.#end = this.#followed.describeEnd({ ...end, ...pickDefined({ reason }) });
   }

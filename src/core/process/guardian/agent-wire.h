@@ -37,7 +37,7 @@ enum {
   WRITE = 163,    /* a = 1 or 2, the launcher's standard output or error; block = bytes */
   GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian. a = 1: hold back the command's output;
                      b = some of the bits below, block = what hooks tell of the run, JSON, if there are some */
-  END = 165,      /* a = exit code; block = what hooks tell of the end, JSON, if they are to be called */
+  END = 165,      /* a = exit code; block = what hooks tell of the end, JSON, if some are to be called */
 };
 
 /* bits of GUARD */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "../guardian/output-copies.h"
 #include "arguments.h"
 #include "messages.h"
+#include "signals.h"
 
 static int files[] = {-1, -1};  /* for standard output and error: files without a name, or pipes to relays */
 static int copies[] = {-1, -1}; /* the relays' sockets; -1: they are files */
@@ -69,6 +72,27 @@ void held_output_relay(void) {
 void held_output_use(void) {
   for (int i = 0; i < 2; i++)
     if (files[i] >= 0) dup2(files[i], i + 1);
+}
+
+static int is_ended_by_signal(void) {
+  int sig;
+  while ((sig = signals_next()) != 0)
+    if (sig != SIGCHLD) return 1;
+  return 0;
+}
+
+void held_output_await(void) {
+  static char sink[4096];
+  for (int i = 0; i < 2; i++)
+    if (copies[i] >= 0) shutdown(copies[i], SHUT_WR);
+  for (int i = 0; i < 2; i++) {
+    for (ssize_t n = 1; copies[i] >= 0 && n > 0;) {
+      struct pollfd on[] = {{.fd = copies[i], .events = POLLIN}, {.fd = signals_descriptor(), .events = POLLIN}};
+      if (poll(on, 2, -1) < 0) continue;
+      if (on[1].revents && is_ended_by_signal()) return;
+      if (on[0].revents) n = read(copies[i], sink, sizeof sink);
+    }
+  }
 }
 
 const char *held_output_pass_on(int passed[2]) {

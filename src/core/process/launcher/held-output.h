@@ -19,6 +19,9 @@ void held_output_use(void);
 /* Writes what the files have to standard output and error. */
 void held_output_print(void);
 
+/* Waits until the relays have passed on what was written so far, or for a signal. */
+void held_output_await(void);
+
 /*
  * Duplicates the files, or the sockets of the relays, for the next program of this process; -1: there is none. Returns "files" or
  * "copies".

@@ -22,7 +22,7 @@ static struct {
   const struct options *options;
   int64_t bits; /* of GUARD */
   char *run, *end; /* JSON of the agent; NULL: it has sent none */
-  int has_started;
+  int has_started, has_end; /* has_end: the agent has sent an END */
   pid_t starting; /* calls the hooks at the start; 0: nobody does */
 } hooks;
 
@@ -40,7 +40,10 @@ void hooks_prepare(const struct frame *guard, const unsigned char *block) {
   held_output_relay();
 }
 
-void hooks_keep_end(const struct frame *end, const unsigned char *block) { keep(&hooks.end, end, block); }
+void hooks_keep_end(const struct frame *end, const unsigned char *block) {
+  keep(&hooks.end, end, block);
+  hooks.has_end = 1;
+}
 
 /* Becomes Node. It accepts the description of the hooks only with its own process id: others may have inherited the variable. */
 static _Noreturn void call_hooks(const char *end) {
@@ -88,10 +91,12 @@ static void end_start(void) {
 
 void hooks_end(int code) {
   char unknown[32];
-  if (!hooks.run || (!hooks.end && !hooks.has_started)) return;
+  if (!hooks.run) return;
   end_start();
   snprintf(unknown, sizeof unknown, "{\"code\":%d}", code);
+  const char *end = hooks.has_end || !hooks.has_started ? hooks.end : unknown;
+  if (!end) return held_output_await();
   const pid_t pid = fork();
-  if (pid == 0) call_hooks(hooks.end ? hooks.end : unknown);
+  if (pid == 0) call_hooks(end);
   if (pid > 0) await(pid, INT64_MAX); /* its exit code says nothing about the command */
 }

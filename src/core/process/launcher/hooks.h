@@ -21,8 +21,8 @@ void hooks_start(void);
 /* Notices the end of a process. */
 void hooks_notice_end(pid_t pid);
 
-/* Keeps what an END says about the end. */
+/* Keeps what an END says about the end; without a block, nothing is to be called. */
 void hooks_keep_end(const struct frame *end, const unsigned char *block);
 
-/* Calls those at the end, if the agent has said so, or has ended since the start. Waits for them. */
+/* Calls those at the end, if the agent has said so, or has ended since the start. Waits for them, and for the output. */
 void hooks_end(int code);
