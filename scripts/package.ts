@@ -6,7 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 import { HELP, type PackageRequest, parsePackageArguments } from "./package/command-line.ts";
 import { writeDebianPackage } from "./package/deb.ts";
 import { findSourceDate } from "./package/normalize.ts";
-import { writeNpmPackage } from "./package/npm.ts";
+import { writeFormula, writeNpmPackage } from "./package/npm.ts";
 import type { PackageJob } from "./package/package-job.ts";
 import { writeChecksums, writeSbom } from "./package/release-lists.ts";
 import { checkTools } from "./package/required-tools.ts";
@@ -44,7 +44,11 @@ async function writePackages({ kinds, targets, folder: given }: PackageRequest):
     const job = { root, folder: unfinished, version, time };
     for (const target of writers.length === 0 ? [] : targets)
       await writeForTarget({ ...job, target }, writers);
-    if (kinds.includes("npm")) report(await writeNpmPackage(root, unfinished, natives));
+    if (kinds.includes("npm")) {
+      const name = await writeNpmPackage(root, unfinished, natives);
+      report(name);
+      report(writeFormula(unfinished, version, name));
+    }
     report(await writeSbom(root, unfinished, version, time));
     for (const name of readdirSync(unfinished)) renameSync(join(unfinished, name), join(folder, name));
   } finally {

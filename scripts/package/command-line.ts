@@ -8,7 +8,8 @@ Builds signalbox and writes packages for hosts without Node.js or a compiler:
   deb      signalbox_VERSION_ARCH.deb, with its own Node.js
   rpm      signalbox-VERSION-1.ARCH.rpm: the same files, for distributions with rpm
   tarball  signalbox-VERSION-linux-ARCH.tar.gz: the same files, to be unpacked in /
-  npm      signalbox-VERSION.tgz, for npm, with the native programs for the processors of --arch
+  npm      signalbox-VERSION.tgz, for npm, with the native programs for the processors of --arch;
+           signalbox.rb, a formula for Homebrew that installs it
 
 Without a kind, all are written. Each call also writes SHA256SUMS, the checksums of all packages in the folder, and
 signalbox-VERSION.cdx.json, a list of the software in them (a CycloneDX SBOM).

@@ -1,4 +1,5 @@
-/** The package for npm. */
+/** The package for npm, and the formula for Homebrew that installs it. */
+import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -34,4 +35,20 @@ export async function writeNpmPackage(
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** @param name  of the npm package in the folder. @returns the name of the formula */
+export function writeFormula(folder: string, version: string, name: string): string {
+  const fields: Record<string, string> = {
+    HOMEPAGE: process.env.HOMEPAGE || "https://example.invalid",
+    VERSION: version,
+    PACKAGE: name,
+    SHA256: createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex"),
+  };
+  const text = readFileSync(join(import.meta.dirname, "homebrew.rb"), "utf8");
+  const filled = text.replace(/@([A-Z0-9]+)@/g, (_, field) => fields[field] ?? "");
+  writeFileSync(join(folder, "signalbox.rb"), filled);
+  return "signalbox.rb";
 }

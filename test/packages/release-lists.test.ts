@@ -24,6 +24,18 @@ test("sha256sum accepts the checksums of all files, and notices a change", () =>
   expect(spawnSync("sha256sum", CHECK, { cwd: folder }).status).toBe(1);
 });
 
+test("the formula for Homebrew is Ruby, and names the npm package and its checksum", () => {
+  const formula = join(folder, "signalbox.rb");
+  const name = `signalbox-${manifest.version}.tgz`;
+  const [sum] = execFileSync("sha256sum", [name], { cwd: inject("packages"), encoding: "utf8" }).split(" ");
+  expect(readFileSync(formula, "utf8")).toMatch(
+    new RegExp(`/v${manifest.version}/${name}"\\n  sha256 "${sum}"\\n`),
+  );
+  expect(readFileSync(formula, "utf8")).not.toContain("@HOMEPAGE");
+  const ruby = spawnSync("ruby", ["-c", formula], { encoding: "utf8" });
+  if (ruby.error === undefined) expect(ruby.stdout).toBe("Syntax OK\n"); // brew itself was not tried
+});
+
 interface Component {
   name: string;
   version: string;
