@@ -122,8 +122,8 @@ function send(viewer: ServerResponse, text: string): void {
 
 /** Formats an event with what has changed; empty if nothing has. @param before  undefined: everything is new */
 function formatChanges(before: LivePage | undefined, { page, alarm }: LivePage): string {
-  const isOther = before !== undefined && formatFrame(before.page) !== formatFrame(page);
-  if (isOther) return "event: other\ndata:\n\n";
+  if (before !== undefined && formatFrame(before.page) !== formatFrame(page))
+    return "event: other\ndata:\n\n";
   const blocks = page.blocks.flatMap((block, at) => compareBlocks(before?.page.blocks[at], block));
   const isSameAlarm = before !== undefined && before.alarm === alarm;
   if (blocks.length === 0 && isSameAlarm) return "";

@@ -66,9 +66,9 @@ function parseBasePath(text = ""): string {
   throw new UsageError(`--base-path must be a path such as /jobs; got ${quoteText(text)}`);
 }
 
-/** A page that was built, and for what. */
+/** A page that was built, and for what. It does not keep the snapshot: each has a map of ten thousand queues. */
 interface KnownPage {
-  snapshot: SiteState["snapshot"];
+  revision: bigint;
   awaySince: WallTime | undefined;
   at: MonotonicTime;
   live: Promise<LivePage>;
@@ -169,15 +169,18 @@ class SitePages {
   /** Returns the page for the current state, or the last one, for a short while. */
   #getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
     const state = this.#follower.getState();
-    const { snapshot, awaySince } = state;
+    const {
+      awaySince,
+      snapshot: { revision },
+    } = state;
     const { clock } = this.#context;
     const [at, wall] = [clock.now(), clock.getWallTime()];
     const last = this.#known.get(key);
-    const limit = last?.snapshot === snapshot ? MAX_AGE_MS : REUSE_TIME_MS;
+    const limit = last?.revision === revision ? MAX_AGE_MS : REUSE_TIME_MS;
     if (last && last.awaySince === awaySince && subtractTime(at, last.at) < limit) return last;
     const alarm = formatAlarm(awaySince);
     const live = this.#buildPage(route, query, state, wall).then((page) => ({ page, alarm }));
-    const known = { snapshot, awaySince, at, live };
+    const known = { revision, awaySince, at, live };
     if (this.#known.size >= MAX_KNOWN_PAGES) this.#known.clear();
     this.#known.set(key, known);
     return known;

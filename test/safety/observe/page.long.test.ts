@@ -181,6 +181,22 @@ describe.skipIf(MISSING_BROWSER !== undefined)(
       await page.context().close();
     });
 
+    test("a printed page is its content, dark on white, whatever the theme of the screen", async ({
+      namespace,
+    }) => {
+      await holdLock(namespace, "a");
+      const url = await startPage(namespace);
+      const { page } = await openWatchedPage(browser, { colorScheme: "dark" });
+      await page.goto(`${url}/locks`);
+      await page.emulateMedia({ media: "print" });
+      expect(await page.locator("nav, form").filter({ visible: true }).count()).toBe(0);
+      expect(await page.getByRole("link", { name: "a", exact: true }).isVisible()).toBe(true);
+      const readColour = (name: string) => page.evaluate(`getComputedStyle(document.body).${name}`);
+      expect(await readColour("backgroundColor")).toBe("rgb(255, 255, 255)");
+      expect(await readColour("color")).toBe("rgb(27, 33, 40)");
+      await page.context().close();
+    });
+
     test("all can be reached by the keyboard, in the order of the page", async ({ namespace }) => {
       await holdLock(namespace, "a");
       const url = await startPage(namespace);

@@ -8,7 +8,8 @@ import { askPage, startPage } from "../../../fixtures/page.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 
-const { test } = TestCluster.startForFile();
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** Connects from an address of its own. A connection that the server ends is no error. */
 async function open(url: string, from: string, text = ""): Promise<Socket> {
@@ -77,10 +78,18 @@ test("viewers that read nothing are disconnected, and cost no memory; others see
   for (const socket of sockets) socket.destroy();
 });
 
-test("there are at most three hundred viewers; who is one too many is told so, and places become free", async ({
+/** Counts the watches of etcd. */
+async function countWatches(): Promise<number> {
+  const text = await (await fetch(`${cluster.members[0]?.clientUrl}/metrics`)).text();
+  return Number(/^etcd_debugging_mvcc_watcher_total (.*)$/m.exec(text)?.[1]);
+}
+
+test("there are at most three hundred viewers, with one watch; who is one too many is told so, and places become free", async ({
   namespace,
 }) => {
   const url = await startPage(namespace);
+  const watches = await countWatches();
+  expect(watches).toBeGreaterThan(0);
   const ask = "GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
   const sockets = await openMany(url, "127.0.0.2", 300, ask);
   for (const socket of sockets) socket.resume();
@@ -90,6 +99,7 @@ test("there are at most three hundred viewers; who is one too many is told so, a
     return answer.status === 503 && answer;
   });
   expect(status).toBe(503);
+  expect(await countWatches()).toBe(watches);
   expect((await askPage(url, "/")).status).toBe(200); // a page without changes is always there
   for (const socket of sockets) socket.destroy();
   await waitUntil("there is room", async () => (await askFirst(url, accept)).status === 200);
