@@ -12,12 +12,19 @@ export function useApp(): ConsoleApp {
   return app;
 }
 
+/** Data that can be compared by its parts: no functions, so no objects with methods other than those of the language. */
+type PlainData<T> = T extends (...args: never[]) => unknown
+  ? never
+  : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | readonly unknown[] | string | bigint
+    ? T
+    : { [K in keyof T]: PlainData<T[K]> };
+
 /**
  * Returns what a component shows of the console. The component is rendered again when a frame has other data.
  * @param select  returns plain data; called once for each frame and input
  */
 export function useConsole<T, Input extends readonly unknown[]>(
-  select: (app: ConsoleApp, ...input: Input) => T,
+  select: (app: ConsoleApp, ...input: Input) => T & PlainData<T>,
   ...input: Input
 ): T {
   const app = useApp();

@@ -1,3 +1,5 @@
+import type { WallTime } from "../../core/base/clock.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import {
   type AnsweringStatus,
@@ -20,6 +22,7 @@ import {
   createStateColumn,
   createTextColumn,
 } from "./columns.ts";
+import { countGraphValues, type Drawing, type DrawingSigns, drawGraph } from "./drawing.ts";
 import {
   describeChoice,
   describeCount,
@@ -112,6 +115,49 @@ export function measureEtcdLoad(known: KnownMembers): EtcdLoad {
   );
   const [database] = databases.sort((a, b) => b.used / b.total - a.used / a.total);
   return { database, lag: Math.floor(Math.max(0, ...rows.map(({ lag = 0 }) => lag)) / 100) * 100 };
+}
+
+/** The rows of the members at an instant. */
+export interface MemberReading {
+  at: WallTime;
+  rows: readonly MemberRow[];
+}
+
+/** Lines of the graph of a member with its title, and of the title and the blank line before it. */
+const MEMBER_GRAPH_LINES = { least: 8, most: 17, title: 2 };
+
+/** Draws the latency and the lag of each member in the last readings, as many members as fit. @param readings  oldest first */
+export function drawMemberGraphs(
+  readings: readonly MemberReading[],
+  { width, height, signs }: { width: number; height: number; signs: DrawingSigns },
+): Drawing {
+  const { least, most, title } = MEMBER_GRAPH_LINES;
+  const shown = readings.slice(-countGraphValues(width, signs));
+  const [first, last] = [shown[0], shown.at(-1)];
+  if (first === undefined || last === undefined || shown.length < 2) return [];
+  const members = last.rows.slice(0, Math.floor(height / least));
+  const lines = Math.min(most, Math.floor(height / members.length)) - title;
+  const lagLines = Math.floor(lines / 3);
+  return members.flatMap(({ endpoint, member }) => {
+    const own = shown.map(({ rows }) => rows.find((row) => row.endpoint === endpoint));
+    const delays = own.map((row) => row?.status?.millis ?? 0);
+    const lags = own.map((row) => row?.lag ?? 0);
+    return [
+      [],
+      [
+        { text: (member?.name || endpoint).toUpperCase(), role: "heading" },
+        { text: "  latency in ms", role: "accent" },
+        { text: " above, ", role: "quiet" },
+        { text: "lag", role: "waiting" },
+        { text: ` below, last ${formatBriefDuration(last.at - first.at)}`, role: "quiet" },
+      ],
+      ...drawGraph(
+        [delays, lags],
+        { heights: [lines - lagLines, lagLines], tones: ["accent", "waiting"] },
+        signs,
+      ),
+    ];
+  });
 }
 
 /** The lag and the delay of an answer at which their bars are full. etcd warns of slower answers. */

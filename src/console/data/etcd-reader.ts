@@ -1,6 +1,6 @@
 import { readMembers } from "../../cli/commands/etcd/cluster.impl.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { buildMemberRows } from "../../cli/views/etcd-members.ts";
+import { buildMemberRows, type MemberReading } from "../../cli/views/etcd-members.ts";
 import { buildSessionRows } from "../../cli/views/etcd-sessions.ts";
 import { buildUserRows } from "../../cli/views/etcd-users.ts";
 import type { EtcdViewId } from "../../cli/views/index.ts";
@@ -15,7 +15,12 @@ import { RepeatedRead } from "./outcome-reader.ts";
 interface EtcdReading {
   rows: readonly object[];
   summary: string;
+  /** Set for the members. */
+  members?: MemberReading;
 }
+
+/** Readings of the members that are kept: a quarter of an hour. */
+const MOST_READINGS = 300;
 
 interface EtcdRead {
   /** Time between two reads, ms; undefined: once. */
@@ -59,7 +64,8 @@ async function readMemberRows(context: CommandContext, signal: AbortSignal): Pro
     revision !== undefined && `revision ${revision}`,
     compacted !== undefined && `compacted up to ${compacted}`,
   ];
-  return { rows, summary: collectTexts(facts).join(", ") };
+  const members = { at: context.clock.getWallTime(), rows };
+  return { rows, summary: collectTexts(facts).join(", "), members };
 }
 
 /** Minimum delay of an answer that is shown, ms. */
@@ -72,6 +78,8 @@ export class EtcdReader {
   readonly #onChange: () => void;
   #tab: TabId | undefined;
   #reader: RepeatedRead<EtcdReading> | undefined;
+  /** The last readings of the members, since their tab is shown, oldest first. */
+  memberReadings: readonly MemberReading[] = [];
 
   constructor(context: CommandContext, onChange: () => void) {
     this.#context = context;
@@ -84,12 +92,18 @@ export class EtcdReader {
     this.#tab = tab;
     this.#reader?.end();
     this.#reader = undefined;
+    this.memberReadings = [];
     if (tab === undefined || !isEtcdTab(tab)) return;
     const { pause, read } = READS[tab];
     this.#reader = new RepeatedRead({
       clock: this.#context.clock,
       pause,
-      read: (signal) => read(this.#context, signal),
+      read: async (signal) => {
+        const reading = await read(this.#context, signal);
+        if (reading.members !== undefined && !signal.aborted)
+          this.memberReadings = [...this.memberReadings, reading.members].slice(-MOST_READINGS);
+        return reading;
+      },
       onChange: this.#onChange,
     });
   }

@@ -226,10 +226,12 @@ export class LiveView implements ShownData {
   /** Publishes what the first read has brought so far, until it is complete. */
   async #publishFirstRead(): Promise<void> {
     const { clock } = this.#context;
+    const sleep = (ms: Millis) => clock.sleep(ms, this.#stop.signal).catch(() => {});
+    const isReading = () => this.#builder.revision === 0n && !this.#stop.signal.aborted;
     let [shown, pause] = [0, PARTIAL_PAUSE_MS];
-    while (!this.hasRead && !this.#stop.signal.aborted) {
-      await clock.sleep(pause, this.#stop.signal).catch(() => {});
-      if (shown === 0) this.#countKeys();
+    await sleep(pause);
+    if (isReading()) this.#countKeys();
+    for (; isReading(); await sleep(pause)) {
       const { read = 0 } = this.progress ?? {};
       if (read > PARTIAL_GROWTH_FACTOR * shown) {
         shown = read;

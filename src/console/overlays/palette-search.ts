@@ -1,5 +1,6 @@
-import { single } from "fuzzysort";
+import { go, snapshot } from "fuzzysort";
 import { isRowCommandId } from "../../cli/commands/registry.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { findBoundaryFrom } from "./field.ts";
 import { NO_SELECTION, ON_ROWS, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
 
@@ -69,19 +70,22 @@ export function searchPalette(
   const [, sign = "", text = ""] = /^\s*([>@]?)\s*(.*?)\s*$/s.exec(query.toLowerCase()) ?? [];
   const words = text.split(/\s+/).filter((word) => word !== "");
   const scope = SCOPES[sign];
+  const scores = scoreTitles(entries, text);
   const found = entries.flatMap((entry) => {
-    const match = scope === undefined || scope in entry.choice ? rankEntry(entry, text, words) : undefined;
-    if (match === undefined) return [];
+    const { score = 0 } = scores.get(entry) ?? {};
+    const rank =
+      scope === undefined || scope in entry.choice ? rankEntry(entry, score, text, words) : undefined;
+    if (rank === undefined) return [];
     const used = recent.indexOf(entry.id);
     const use = entry.kind === "view" ? 0 : entry.keys.length > 0 ? 1 : 2;
-    const misfit = Math.round(10 * (1 - match.score));
+    const misfit = Math.round(10 * (1 - score));
     const criteria = [
       entry.disabled ? 1 : 0,
-      match.rank,
+      rank,
       used < 0 ? recent.length : used,
       ...(text === "" ? [0, 0] : [use, misfit]),
     ];
-    return { entry, rank: match.rank, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
+    return { entry, rank, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
   });
   found.sort((one, other) => one.order - other.order);
   const onNames = scope === undefined ? listActionsOnNames(entries, words) : [];
@@ -107,9 +111,11 @@ function listActionsOnNames(entries: readonly PaletteEntry[], words: readonly st
   const verb = others.toReversed().join(" ");
   const isVerb = ({ label }: PaletteEntry) => label.toLowerCase() === verb;
   actions.sort((one, other) => Number(isVerb(other)) - Number(isVerb(one)));
+  const scores = scoreTitles(entries, name);
   const named = entries.flatMap((entry) => {
-    const match = "key" in entry.choice ? rankEntry({ ...entry, detail: "" }, name, [name]) : undefined;
-    return match === undefined || match.rank > RANKS.letters ? [] : [{ entry, rank: match.rank }];
+    const { score = 0 } = scores.get(entry) ?? {};
+    const rank = "key" in entry.choice ? rankTitle(getTexts(entry).title, score, name, [name]) : undefined;
+    return rank === undefined ? [] : [{ entry, rank }];
   });
   named.sort((one, other) => one.rank - other.rank);
   return named
@@ -160,31 +166,42 @@ const RANKS = {
 /** Scores of fuzzysort, from 0 to 1: letters that begin words, and letters that are close together. */
 const [WORD_SCORE, LETTER_SCORE] = [0.85, 0.6];
 
-interface PaletteMatch {
-  rank: number;
-  /** From 0 to 1, by the letters. */
-  score: number;
+const buildIndex = memoizeWeakly((entries: readonly PaletteEntry[]) => snapshot(entries, { key: "label" }));
+
+/** Scores the entries whose titles have the letters of a text, from 0 to 1. */
+function scoreTitles(entries: readonly PaletteEntry[], text: string) {
+  const results = text === "" ? [] : go(text, buildIndex(entries), { threshold: 0 });
+  return new Map(results.map((result) => [result.obj, result]));
 }
 
-/** Returns how well an entry matches; undefined means not at all. */
-function rankEntry(entry: PaletteEntry, text: string, words: readonly string[]): PaletteMatch | undefined {
-  const title = entry.label.toLowerCase();
-  const { score = 0 } = single(text, entry.label) ?? {};
-  const findRank = () => {
-    if (title === text) return RANKS.title;
-    if (title.startsWith(text)) return RANKS.beginning;
-    if (score >= WORD_SCORE) return RANKS.words;
-    if (score >= LETTER_SCORE) return RANKS.letters;
-    const others = words.filter((word) => !title.includes(word));
-    if (others.length === 0) return RANKS.letters;
-    const synonyms = SYNONYMS[entry.id] ?? SYNONYMS[entry.kind] ?? "";
-    if (others.every((word) => findWord(synonyms, word) >= 0)) return RANKS.synonym;
-    const known = `${synonyms} ${entry.detail.toLowerCase()}${"key" in entry.choice ? "s" : ""}`;
-    if (others.every((word) => findWord(known, word) >= 0)) return RANKS.description;
-    return score > 0 ? RANKS.scattered : undefined;
-  };
-  const rank = findRank();
-  return rank === undefined ? undefined : { rank, score };
+/** The texts of an entry in lower case: there may be ten thousand, and each key is compared with all. */
+const getTexts = memoizeWeakly(({ id, kind, label, detail, choice }: PaletteEntry) => {
+  const synonyms = SYNONYMS[id] ?? SYNONYMS[kind] ?? "";
+  const known = `${synonyms} ${detail.toLowerCase()}${"key" in choice ? "s" : ""}`;
+  return { title: label.toLowerCase(), synonyms, known };
+});
+
+/** Returns how well an entry matches; undefined means not at all. @param score  of its title */
+function rankEntry(
+  entry: PaletteEntry,
+  score: number,
+  text: string,
+  words: readonly string[],
+): number | undefined {
+  const { title, synonyms, known } = getTexts(entry);
+  const rank = rankTitle(title, score, text, words);
+  if (rank !== undefined) return rank;
+  const others = words.filter((word) => !title.includes(word));
+  if (others.every((word) => findWord(synonyms, word) >= 0)) return RANKS.synonym;
+  if (others.every((word) => findWord(known, word) >= 0)) return RANKS.description;
+  return score > 0 ? RANKS.scattered : undefined;
+}
+
+function rankTitle(title: string, score: number, text: string, words: readonly string[]): number | undefined {
+  if (title === text) return RANKS.title;
+  if (title.startsWith(text)) return RANKS.beginning;
+  if (score >= WORD_SCORE) return RANKS.words;
+  return score >= LETTER_SCORE || words.every((word) => title.includes(word)) ? RANKS.letters : undefined;
 }
 
 /** Finds a word of a text that begins with a word of the query. @returns its index, or -1 */

@@ -21,7 +21,8 @@ import { Tabs } from "./Tabs.tsx";
 
 /** The whole screen: header, explorer, tabs, table, detail, panel, status, and the overlays above them. */
 export function Screen({ ref }: { ref?: Ref<DOMElement> }) {
-  const { size, layout, theme, focus, hasOverlay } = useConsole(divideScreen);
+  const { size, layout, focus, hasOverlay } = useConsole(divideScreen);
+  const { theme } = useApp();
   const { width, height } = size;
   const shaded = useMemo(() => shadeTheme(theme), [theme]);
   if (layout === undefined)
@@ -57,7 +58,8 @@ export function Screen({ ref }: { ref?: Ref<DOMElement> }) {
 function divideScreen(app: ConsoleApp) {
   const { overlays, state, theme } = app;
   const hasOverlay = overlays.top !== undefined;
-  return { size: app.getScreenSize(), layout: app.getLayout(), theme, focus: state.focus, hasOverlay };
+  const [size, layout] = [app.getScreenSize(), app.getLayout()];
+  return { size, layout, themeId: theme.id, focus: state.focus, hasOverlay };
 }
 
 /** The table or two of them, with their tabs, and the detail below or beside them. */

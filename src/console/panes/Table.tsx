@@ -1,6 +1,8 @@
 import { useCallback } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
+import { ASCII_DRAWING, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
+import { drawMemberGraphs } from "../../cli/views/etcd-members.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
@@ -54,7 +56,19 @@ const chooseHead = (_: ConsoleApp, { tab, pictureHeight }: TablePane) => {
 /** Notes, titles and visible rows, or a help text if there are no rows. */
 function buildPageRows(app: ConsoleApp, pane: TablePane, width: number): RowModel[] {
   const rows = pane.table.length === 0 ? buildEmptyRows(app, pane, width) : buildTableRows(app, pane, width);
-  return [...buildNotes(app, pane, width), ...rows];
+  return [...buildNotes(app, pane, width), ...rows, ...buildMemberGraphs(app, pane, width)];
+}
+
+/** Fills the lines that the few rows of the members leave. */
+function buildMemberGraphs(
+  { theme }: ConsoleApp,
+  { etcd, list, table }: TablePane,
+  width: number,
+): RowModel[] {
+  const height = list.height - table.length;
+  const signs = theme.signs.isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
+  const lines = drawMemberGraphs(etcd.memberReadings, { width: width - 2 * PICTURE_MARGIN, height, signs });
+  return lines.map((cells) => ({ cells: [{ text: " ".repeat(PICTURE_MARGIN) }, ...cells] }));
 }
 
 function buildTableRows(app: ConsoleApp, pane: TablePane, width: number): RowModel[] {

@@ -58,7 +58,7 @@ function TabButtons({ tabs, pane }: { tabs: readonly Tab[]; pane: TablePane }) {
 export function EtcdLine({ width, pane }: TabsProps) {
   const { tabs, status } = useConsole(buildEtcdLine, width, pane);
   return (
-    <Box>
+    <Box width={width} height={1} overflow="hidden">
       <TabButtons tabs={tabs} pane={pane} />
       <Row cells={[status]} />
     </Box>

@@ -46,6 +46,8 @@ export interface Look extends Sequences {
 
 /** The complete appearance of the console. */
 export interface Theme {
+  /** Another one for each theme that looks different. */
+  readonly id: string;
   readonly name: ThemeName;
   readonly signs: Signs;
   readonly depth: ColourDepth;
@@ -65,12 +67,17 @@ const made = new Map<string, Theme>();
 export function getTheme(wanted: ThemeName, depth: ColourDepth, isAscii: boolean, isLight = false): Theme {
   const name = depth === "16" && wanted !== "mono" ? "ansi" : wanted;
   const id = `${name} ${depth} ${isAscii} ${isLight}`;
-  const theme = made.get(id) ?? createTheme(name, depth, isAscii, isLight);
+  const theme = made.get(id) ?? { id, ...createTheme(name, depth, isAscii, isLight) };
   made.set(id, theme);
   return theme;
 }
 
-function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean, isLight: boolean): Theme {
+function createTheme(
+  name: ThemeName,
+  depth: ColourDepth,
+  isAscii: boolean,
+  isLight: boolean,
+): Omit<Theme, "id"> {
   const palette = (isLight ? ON_LIGHT[name] : undefined) ?? PALETTES[name];
   const looks = new Map(ROLES.map((role) => [role, buildLook(palette[role] ?? {}, depth)]));
   const signs = isAscii ? ASCII : UNICODE;
@@ -167,7 +174,8 @@ const OUTDATED_ROLES: Partial<Record<StyleRole, StyleRole>> = {
  * outdated.
  */
 export function dimTheme(theme: Theme): Theme {
-  return { ...theme, getLook: (role) => theme.getLook(OUTDATED_ROLES[role] ?? role) };
+  const getLook = (role: StyleRole) => theme.getLook(OUTDATED_ROLES[role] ?? role);
+  return { ...theme, id: `${theme.id} dimmed`, getLook };
 }
 
 /** Roles that look the same under an overlay: lines, and the bars, which say at all times whether the console is live. */

@@ -1,7 +1,8 @@
 /** Tables of etcd itself: sessions, users and members. */
 import { describe, expect, test } from "vitest";
 import { createTicket } from "../../../fixtures/protocol/samples.ts";
-import { buildMemberRows } from "../../../src/cli/views/etcd-members.ts";
+import { ASCII_DRAWING } from "../../../src/cli/views/drawing.ts";
+import { buildMemberRows, drawMemberGraphs } from "../../../src/cli/views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../../src/cli/views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS } from "../../../src/cli/views/etcd-users.ts";
 import { formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
@@ -137,6 +138,27 @@ describe("members", () => {
       ["m2", "follower", 600, undefined],
       ["m3", "follower", 0, undefined],
     ]);
+  });
+
+  test("each has a graph of its latency and its lag over time, as far as they fit", () => {
+    const readings = [2, 8].map((millis, at) => ({
+      at: 3_000 * at,
+      rows: build([answer(1n, { millis }), answer(2n, { raftIndex: at === 0 ? 1_000n : 400n })]),
+    }));
+    const draw = (height: number, from = 0) =>
+      drawMemberGraphs(readings.slice(from), { width: 30, height, signs: ASCII_DRAWING }).map((line) =>
+        line.map(({ text }) => text).join(""),
+      );
+    const [blank, title, ...graph] = draw(8);
+    expect([blank, title]).toEqual(["", "M1  latency in ms above, lag below, last 3s"]);
+    expect(graph.map((line) => line.slice(0, 7))).toEqual([
+      "    8 |",
+      ...Array(4).fill("      |"),
+      "    1 |",
+    ]);
+    expect(draw(24).filter((line) => line.includes("latency"))).toHaveLength(3);
+    expect(draw(24)[15]).toMatch(/^ {2}600 \|/);
+    expect([draw(7), draw(24, 1)]).toEqual([[], []]);
   });
 
   test("without the leader, the one with the most entries is the measure", () => {

@@ -56,6 +56,7 @@ it("shows what it reads first at once; later, who cannot wait gets what is known
   await expect.poll(() => published.at(-1)).toBe(0); // etcd is reachable, and nothing is read
   store.tell.resolve();
   await expect.poll(() => published.at(-1)).toBe(1);
+  await expect.poll(() => sight.hasRead).toBe(true); // not only a part of the first read
   await putGroup("db");
   const seen = () => {
     sight.catchUp();

@@ -101,6 +101,15 @@ it("runs the hint that is clicked, folds by the sign, and takes clicks on the fi
   await console.typeAndWait("disk is full", /→ signalbox drain .*disk is full/);
 });
 
+it("leaves the mouse to the terminal while Shift is held, and says so", async () => {
+  const console = await openConsole(await createNamespaceWithLocks(), { isRecorded: true });
+  await console.pressAndWait("?", "keys");
+  await console.pressAndWait("G", "Text selection by the mouse: hold Shift");
+  expect([1000, 1002, 1003].filter((mode) => console.modes.has(mode))).toEqual([1000, 1002]);
+  const output = console.recording.map(({ text }) => text).join("");
+  expect(output, "no request for the mouse with Shift").not.toMatch(/\x1b\[>\d*s/);
+});
+
 it("takes garbage and halves of mouse reports for nothing", async () => {
   const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
   const before = console.getScreen().slice(0, -1).join("\n");
