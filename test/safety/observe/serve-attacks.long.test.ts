@@ -11,7 +11,7 @@ import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 const { test } = TestCluster.startForFile();
 
 /** Connects from an address of its own. A connection that the server ends is no error. */
-async function open(url: string, from: string, text = ""): Promise<Socket> {
+async function open(url: string, from: string, text = "") {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: from });
   socket.on("error", () => {});
@@ -21,7 +21,7 @@ async function open(url: string, from: string, text = ""): Promise<Socket> {
 }
 
 /** Opens many connections, all at once. */
-function openMany(url: string, from: string, count: number, text = ""): Promise<Socket[]> {
+function openMany(url: string, from: string, count: number, text = "") {
   return Promise.all(Array.from({ length: count }, () => open(url, from, text)));
 }
 
@@ -47,7 +47,7 @@ test.for([
 });
 
 /** Reads a metric of the process. */
-async function readMetric(url: string, name: string): Promise<number> {
+async function readMetric(url: string, name: string) {
   const { text } = await askPage(url, "/metrics", { localAddress: "127.0.0.3" });
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
@@ -96,7 +96,7 @@ test("there are at most three hundred viewers; who is one too many is told so, a
 });
 
 /** Asks for changes, and waits for the first ones only. */
-async function askFirst(url: string, accept: string): Promise<{ status: number }> {
+async function askFirst(url: string, accept: string) {
   const stop = new AbortController();
   const { status } = await fetch(url, { headers: { accept }, signal: stop.signal });
   stop.abort();
