@@ -8,7 +8,7 @@ import { toMonotonicTime } from "../../src/core/base/clock.ts";
 import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/core/etcd/session/session.ts";
 import { parseAgentReport } from "../../src/core/protocol/agent-record.ts";
-import type { KeyValue, Txn } from "../../src/core/protocol/txn.ts";
+import type { Txn } from "../../src/core/protocol/txn.ts";
 
 const INCARNATION = "a".repeat(16);
 const KEY = keys.agentReport("web1.example.com", INCARNATION);
@@ -46,7 +46,7 @@ async function startReporter(live: bigint[]) {
   const first = pause();
   void keepAgentReport(context, stop.signal);
   const interval = await first;
-  const read = async (): Promise<KeyValue | undefined> => (await store.readRange({ key: KEY })).kvs[0];
+  const read = async () => (await store.readRange({ key: KEY })).kvs[0];
   const tick = async () => {
     const next = pause();
     wake();

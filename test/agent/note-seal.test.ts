@@ -12,7 +12,7 @@ beforeEach(() => {
   path = join(folder, "agent.key");
 });
 
-function makePipe(at: string): void {
+function makePipe(at: string) {
   rmSync(at);
   execFileSync("mkfifo", ["-m", "600", at]);
 }

@@ -1,5 +1,5 @@
 /** An agent that systemd starts for a call, and that cannot start. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { linkSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,7 +9,7 @@ import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
 import { EXIT } from "../../src/core/base/errors.ts";
 
 /** Starts a program that inherits a listening socket as descriptor 3. */
-function startWith(descriptor: number, ...command: [string, ...string[]]): ChildProcess {
+function startWith(descriptor: number, ...command: [string, ...string[]]) {
   const [file, ...words] = command;
   const env = { ...createCleanEnv(), SIGNALBOX_TTL: "soon" };
   const child = spawn(file, words, { stdio: ["pipe", "ignore", "inherit", descriptor], env });

@@ -42,26 +42,26 @@ test("the agent writes the record of its host, without any run", async () => {
   });
 });
 
-describe("a call that is not for this agent", () => {
-  test.each([
-    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, "prefix differs from that of the agent"],
-    ["a relative path", ["--log-file", "x.log"], {}, '"x.log" is a path in the caller\'s directory'],
-    ["more options than it parses", Array(600).fill("-v"), {}, "too many options and settings"],
-    ["a setting that is too long", [], { ETCDCTL_X: "x".repeat(17_000) }, "too long ones"],
-  ])("%s: fails with always, and runs without the agent otherwise", async (_, options, env, reason) => {
+test.each([
+  ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, "prefix differs from that of the agent"],
+  ["a relative path", ["--log-file", "x.log"], {}, '"x.log" is a path in the caller\'s directory'],
+  ["more options than it parses", Array(600).fill("-v"), {}, "too many options and settings"],
+  ["a setting that is too long", [], { ETCDCTL_X: "x".repeat(17_000) }, "too long ones"],
+])(
+  "a call that is not for this agent: %s: fails with always, and runs without the agent otherwise",
+  async (_, options, env, reason) => {
     const words = [...options, "--lock", "a", "--", "sh", "-c", "exit 7"];
     const refused = await launch(["--agent", "always", ...words], { env, cwd: folder });
     expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining(reason) });
     expect(await launch(words, { env, cwd: folder })).toMatchObject({ code: 7 });
-  });
-});
+  },
+);
 
 test("a run that keeps its output does without the agent, which answers for the output afterwards", async () => {
   const words = ["--capture", "--lock", "kept", "--", "echo", "kept output"];
   const refused = await launch(["--agent", "always", ...words], { env: OUTPUT });
   expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining("--capture") });
-  const run = await launch(["-v", ...words], { env: OUTPUT });
-  expect(run).toMatchObject({
+  expect(await launch(["-v", ...words], { env: OUTPUT })).toMatchObject({
     code: 0,
     stdout: "kept output\n",
     stderr: expect.stringContaining("--capture"),

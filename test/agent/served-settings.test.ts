@@ -9,18 +9,16 @@ import type { Flags } from "../../src/core/config/layers.ts";
 const readFile = () => undefined;
 const resolveFlags = (flags: Flags) => resolveConfig({ flags, readFile }).values;
 
-describe("a call differs from the agent", () => {
-  test.each([
-    [{}, {}, undefined],
-    [{ endpoints: "http://a:1,http://b:1" }, { endpoints: "http://a:1" }, "endpoints"],
-    [{ prefix: "/x/" }, {}, "prefix"],
-    [{}, { insecureSkipTlsVerify: true }, "insecureSkipTlsVerify"],
-    [{ clusterId: "1f" }, {}, "clusterId"],
-    [{}, { serverName: "etcd" }, "serverName"],
-    [{ ttl: "60s", label: "x", connectTimeout: "1s" }, { ttl: "30s" }, undefined],
-  ])("%j against %j: %s", (own, asked, different) => {
-    expect(findDifferentSetting(resolveFlags(own), resolveFlags(asked))).toBe(different);
-  });
+test.each([
+  [{}, {}, undefined],
+  [{ endpoints: "http://a:1,http://b:1" }, { endpoints: "http://a:1" }, "endpoints"],
+  [{ prefix: "/x/" }, {}, "prefix"],
+  [{}, { insecureSkipTlsVerify: true }, "insecureSkipTlsVerify"],
+  [{ clusterId: "1f" }, {}, "clusterId"],
+  [{}, { serverName: "etcd" }, "serverName"],
+  [{ ttl: "60s", label: "x", connectTimeout: "1s" }, { ttl: "30s" }, undefined],
+])("a call differs from the agent: %j against %j: %s", (own, asked, different) => {
+  expect(findDifferentSetting(resolveFlags(own), resolveFlags(asked))).toBe(different);
 });
 
 test.each([

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 /** Loads the console, and shows its help. */
-function loadConsole(env: NodeJS.ProcessEnv): void {
+function loadConsole(env: NodeJS.ProcessEnv) {
   const args = [BUNDLE, "console", "--help"];
   const result = spawnSync(process.execPath, args, {
     encoding: "utf8",
@@ -28,7 +28,7 @@ function loadConsole(env: NodeJS.ProcessEnv): void {
 }
 
 /** The files of code below a folder. */
-function findCode(folder: string): string[] {
+function findCode(folder: string) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));

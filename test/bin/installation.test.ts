@@ -59,7 +59,7 @@ test("no file loads a package that is missing, but optional ones", () => {
 });
 
 /** Finds the packages that a bundle does not contain. */
-function findPackages(text: string): string[] {
+function findPackages(text: string) {
   const calls = [
     ...text.matchAll(/\b(?:require|import)\("([^"./][^"]*)"\)|^(?:import|export) .*?from "([^"./][^"]*)"/gm),
   ];

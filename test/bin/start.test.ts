@@ -56,7 +56,7 @@ it("run loads no package: each would cost every start", () => {
 });
 
 /** With another hash of the version, which is the second word of its head. */
-function otherVersion(bytes: Buffer): Buffer {
+function otherVersion(bytes: Buffer) {
   bytes.writeUInt32LE((bytes.readUInt32LE(4) ^ 1) >>> 0, 4);
   return bytes;
 }

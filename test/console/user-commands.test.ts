@@ -18,7 +18,7 @@ import {
 } from "../../src/console/user-commands.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
 
-function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
+function parse(...given: Partial<UserCommand>[]) {
   const parsed = userCommands.parse(
     given.map((one, at) => ({ title: `c${at}`, rows: "any", command: ":", ...one })),
   );

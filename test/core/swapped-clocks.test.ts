@@ -10,7 +10,7 @@ const READING = /\.(?:now|getWallTime)\(\)/g;
 const swap = (reading: string) => (reading === ".now()" ? ".getWallTime()" : ".now()");
 
 /** Lists the mutants of a source: one for each reading, which is swapped, and one in which all are. */
-function listMutants(source: string): { place: string; text: string }[] {
+function listMutants(source: string) {
   const readings = [...source.matchAll(READING)];
   if (readings.length === 0) return [];
   const single = readings.map(({ 0: reading, index }) => ({
@@ -21,7 +21,7 @@ function listMutants(source: string): { place: string; text: string }[] {
 }
 
 /** Copies the core, and writes the mutants of each source beside it. @returns their places by file */
-function writeMutants(root: string): Map<string, string> {
+function writeMutants(root: string) {
   cpSync(join(PROJECT, "src/core"), join(root, "src/core"), { recursive: true });
   copyFileSync(join(PROJECT, "package.json"), join(root, "package.json"));
   symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));

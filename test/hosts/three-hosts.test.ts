@@ -62,7 +62,7 @@ describe.skipIf(obstacle !== undefined)(`three hosts${obstacle ? ` (${obstacle})
   afterAll(() => network?.close());
 
   /** Puts the package of this checkout where the page expects it. */
-  function addPackage(): void {
+  function addPackage() {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
     const args = [join(ROOT, "scripts/package.ts"), "deb", "--arch", ARCH, "--to", folder];
     const env = { ...process.env, DPKG_DEB_COMPRESSOR_LEVEL: "0" };
@@ -82,7 +82,7 @@ describe.skipIf(obstacle !== undefined)(`three hosts${obstacle ? ` (${obstacle})
     return runs.sort((a, b) => a.start - b.start);
   }
 
-  async function waitForRun(what: string, isIt: (run: JobRun) => boolean): Promise<JobRun> {
+  async function waitForRun(what: string, isIt: (run: JobRun) => boolean) {
     const describeRuns = () => JSON.stringify(listRuns());
     await waitUntil(what, () => listRuns().some(isIt), { ...NEXT_RUN, describe: describeRuns });
     return listRuns().find(isIt) as JobRun;

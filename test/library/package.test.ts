@@ -33,7 +33,7 @@ test("every error is documented with its code", async () => {
 });
 
 /** Installs what the package has of types, alone: a link to the project would also bring the packages that it is built with. */
-function installTypes(folder: string): void {
+function installTypes(folder: string) {
   const installed = join(folder, "node_modules/signalbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));

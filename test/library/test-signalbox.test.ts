@@ -19,7 +19,7 @@ afterEach(async () => {
   open = [];
 });
 
-function openBox(options: TestOptions = { now }): TestSignalbox {
+function openBox(options: TestOptions = { now }) {
   const box = openTestSignalbox(options);
   open.push(box);
   return box;

@@ -19,7 +19,7 @@ const SOCKET_LINK = "/etc/systemd/system/sockets.target.wants/signalbox-agent.so
 const SUITE = process.env.DEBIAN_SUITE || "bookworm";
 
 /** @returns the path of the only package in a folder whose name ends so */
-function findPackage(folder: string, ending: string): string {
+function findPackage(folder: string, ending: string) {
   const [name = "none"] = readdirSync(folder).filter((one) => one.endsWith(ending));
   return join(folder, name);
 }
@@ -37,22 +37,22 @@ for (const { architecture, obstacle } of TARGETS)
       });
       afterAll(() => root?.close());
 
-      function listLinks(): string[] {
+      function listLinks() {
         const list = "find /etc/systemd/system -name 'signalbox*'"; // the folder is made with the first link
         return root.run(list).stdout.split("\n").filter(Boolean);
       }
 
-      function startAgent(): void {
+      function startAgent() {
         void startHangable("agent", "signalbox agent 2>>/tmp/agent.log");
         root.require("until [ -S /run/signalbox/agent.sock ]; do sleep 0.1; done");
       }
 
       /** nsenter stops itself when its own child is stopped, and does not go on with it: so the program is a child of a shell. */
-      function startHangable(name: string, line: string): Promise<ProcessResult> {
+      function startHangable(name: string, line: string) {
         return root.start(`${line} & echo $! >/tmp/${name}.pid; wait $!`);
       }
 
-      function stopAgent(): void {
+      function stopAgent() {
         root.require(
           "kill $(cat /tmp/agent.pid); while kill -0 $(cat /tmp/agent.pid) 2>&-; do sleep 0.1; done",
         );
@@ -93,12 +93,12 @@ for (const { architecture, obstacle } of TARGETS)
         stopAgent();
       });
 
-      function renderEndlessRun(agent: string): string {
+      function renderEndlessRun(agent: string) {
         return `signalbox run --agent ${agent} --ttl 10s --termination-timeout 1s --lock endless -- sh -c 'echo $$ >/tmp/endless; exec sleep 999'`;
       }
 
       /** Stops a process until the command of the run has ended. @param file  the process's id */
-      async function expectEndWhenStopped(file: string, run: Promise<ProcessResult>): Promise<void> {
+      async function expectEndWhenStopped(file: string, run: Promise<ProcessResult>) {
         root.require("until [ -s /tmp/endless ]; do sleep 0.1; done");
         root.require(`kill -STOP $(cat ${file})`);
         root.require("while kill -0 $(cat /tmp/endless) 2>&-; do sleep 0.1; done; rm /tmp/endless");
@@ -221,7 +221,7 @@ test.skipIf(explainNoBareRoot() !== undefined)("the tarball has the files of the
 });
 
 /** @returns the paths that were added, removed or changed */
-function listDifferences(before: Map<string, string>, after: Map<string, string>): string[] {
+function listDifferences(before: Map<string, string>, after: Map<string, string>) {
   const paths = [...new Set([...before.keys(), ...after.keys()])];
   return paths.filter((path) => before.get(path) !== after.get(path));
 }

@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function findNative(name: string, arch: string = process.arch): string {
+function findNative(name: string, arch: string = process.arch) {
   return join(folder, "package/dist/native", arch, name);
 }
 
@@ -65,7 +65,7 @@ describe.skipIf(!isRoot)(`in a root without any library${isRoot ? "" : " (needs 
 });
 
 /** @returns the path of a program with musl that loads an addon, and has what the addon needs of Node */
-async function linkWithMusl(addon: string): Promise<string> {
+async function linkWithMusl(addon: string) {
   const musl = join(CACHE, process.arch);
   if (!existsSync(musl))
     await unpackInto(musl, async (scratch, target) => {
@@ -96,7 +96,7 @@ async function linkWithMusl(addon: string): Promise<string> {
   return program;
 }
 
-function renderLoader(addon: string): string {
+function renderLoader(addon: string) {
   const names = runTool("nm", "-D", "--undefined-only", addon).match(/napi_\w+/g) ?? [];
   return `#include <dlfcn.h>
 #include <stdio.h>
@@ -108,6 +108,6 @@ int main(int argc, char **argv) {
 `;
 }
 
-function runTool(command: string, ...args: string[]): string {
+function runTool(command: string, ...args: string[]) {
   return execFileSync(command, args, { encoding: "utf8" });
 }

@@ -1,5 +1,5 @@
 /** The npm package, installed without network and compiler, and without packages that are optional. */
-import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -110,19 +110,15 @@ test("freezes and thaws with its maintenance scripts", () => {
   expect(runInstalled("run", "--lock", "job", "--", "true")).toMatchObject({ status: 0 });
 });
 
-function runScript(name: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+function runScript(name: string, ...args: readonly string[]) {
   return start(join(findInstalled(), "dist/maintenance", `${name}.mjs`), args);
 }
 
-function runInstalled(...args: readonly string[]): SpawnSyncReturns<string> {
+function runInstalled(...args: readonly string[]) {
   return start(join(prefix, "bin/signalbox"), args);
 }
 
-function start(
-  program: string,
-  args: readonly string[],
-  more: Record<string, string> = {},
-): SpawnSyncReturns<string> {
+function start(program: string, args: readonly string[], more: Record<string, string> = {}) {
   const env = {
     ...createCleanEnv(),
     ...more,
@@ -133,6 +129,6 @@ function start(
   return spawnSync(program, args, { env, encoding: "utf8" });
 }
 
-function findInstalled(): string {
+function findInstalled() {
   return join(prefix, "lib/node_modules/signalbox");
 }

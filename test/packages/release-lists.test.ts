@@ -52,8 +52,7 @@ test("the SBOM names everything that the packages contain, with version and lice
   const { bomFormat, specVersion, components } = readSbom();
   expect({ bomFormat, specVersion }).toEqual({ bomFormat: "CycloneDX", specVersion: "1.5" });
   const packaged = components.filter(({ scope }) => scope === "required");
-  const names = packaged.map(({ name, version }) => `${name} ${version}`);
-  expect(names).toEqual(
+  expect(packaged.map(({ name, version }) => `${name} ${version}`)).toEqual(
     expect.arrayContaining([...listBundled(), ...listInstalled("etcd3"), ...listInstalled("node")]),
   );
   const isUnknown = ({ licenses = [], purl }: Component) =>
@@ -63,12 +62,12 @@ test("the SBOM names everything that the packages contain, with version and lice
 });
 
 /** @returns name and version of the packages whose licences are in the npm package */
-function listBundled(): string[] {
+function listBundled() {
   const text = readFileSync(join(ROOT, "dist/licences.txt"), "utf8");
   return Array.from(text.matchAll(/^={80}\n(\S+ \S+) \(/gm), ([, entry = ""]) => entry);
 }
 
-function listInstalled(name: string): string[] {
+function listInstalled(name: string) {
   const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
   return [`${name} ${version}`];
 }

@@ -20,24 +20,24 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
   });
   afterAll(() => root?.close());
 
-  function install(): void {
+  function install() {
     const folder = inject("packages");
     const [name = "none"] = readdirSync(folder).filter((one) => one.endsWith(`_${OWN_ARCHITECTURE}.deb`));
     root.require(`dpkg --install ${root.addFile(join(folder, name))}`);
   }
 
-  function readProperty(unit: string, name: string): string {
+  function readProperty(unit: string, name: string) {
     return root.require(`systemctl show --property ${name} --value ${unit}`).trim();
   }
 
-  function waitForNewAgent(pid: string): void {
+  function waitForNewAgent(pid: string) {
     root.require(
       `until systemctl is-active --quiet ${AGENT} && [ $(systemctl show -p MainPID --value ${AGENT}) != ${pid} ]; do sleep 0.1; done`,
     );
   }
 
   /** Reads whether a unit is started with the host, and whether it is started. */
-  function readState(unit: string): string[] {
+  function readState(unit: string) {
     return ["is-enabled", "is-active"].map((verb) => root.run(`systemctl ${verb} ${unit}`).stdout.trim());
   }
 

@@ -52,7 +52,7 @@ describe("read back", () => {
 });
 
 describe("refused", () => {
-  const bad: [string, object | string, RegExp][] = [
+  test.each<[string, object | string, RegExp]>([
     ["no JSON", "x", /not a JSON object/],
     ["no object", "[]", /not a JSON object/],
     ["no cron text", { ...definition, cron: undefined }, /cron is missing/],
@@ -80,13 +80,12 @@ describe("refused", () => {
     ["leases that are none", { ...definition, leases: "db=2" }, /leases/],
     ["an unknown hook", { ...definition, hooks: { boom: "http://x" } }, /hook "boom"/],
     ["a pause that cannot be read", { ...definition, pause: true }, /pause/],
-  ];
-  test.each(bad)("a definition with %s", (_, value, message) => {
+  ])("a definition with %s", (_, value, message) => {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     expect(parseDefinition(text)).toMatchObject({ fault: expect.stringMatching(message) });
   });
 
-  const states = [
+  test.each([
     "",
     "7",
     "{}",
@@ -95,8 +94,7 @@ describe("refused", () => {
     '{"runAt":1,"open":{}}',
     '{"runAt":1,"open":[{}]}',
     '{"runAt":1e300}',
-  ];
-  test.each(states)("a state %s", (text) => expect(parseDue(text)).toHaveProperty("fault"));
+  ])("a state %s", (text) => expect(parseDue(text)).toHaveProperty("fault"));
   test.each(["", "{}", '{"worker":1}'])("who runs %s", (text) =>
     expect(parseRunning(text)).toHaveProperty("fault"),
   );
@@ -113,7 +111,7 @@ describe("types", () => {
       getScheduleType("a.b", { type: "mail" }),
     ]).toEqual(["reports", "plain", "mail"]);
   });
-  const cases: [readonly string[], string, object, boolean][] = [
+  test.each<[readonly string[], string, object, boolean]>([
     [["mail"], "x", { type: "mail" }, true],
     [["mail"], "x", { type: "mails" }, false],
     [["/^ma/"], "x", { type: "mails" }, true],
@@ -121,8 +119,7 @@ describe("types", () => {
     [["/./"], "x", { command: ["./x"] }, false],
     [[COMMAND_TYPE], "x", { command: ["./x"] }, true],
     [[COMMAND_TYPE], "x", { type: "mail" }, false],
-  ];
-  test.each(cases)("%j has %s %j: %s", (types, id, change, expected) => {
+  ])("%j has %s %j: %s", (types, id, change, expected) => {
     const { command: _, ...rest } = definition;
     expect(canHandle(types, id, { ...rest, ...change })).toBe(expected);
   });

@@ -8,7 +8,7 @@ const DOCS = resolve(import.meta.dirname, "../../docs");
 const read = (path: string) => readFileSync(resolve(DOCS, path), "utf8");
 
 /** Names without `signalbox_`, from the tables of docs/metrics.md, which other tests compare with the served metrics. */
-function listDocumentedNames(): Set<string> {
+function listDocumentedNames() {
   const page = read("metrics.md");
   const rows = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(
     ([, cell = ""]) => cell.match(/[a-z_]{2,}/g) ?? [],
@@ -16,7 +16,7 @@ function listDocumentedNames(): Set<string> {
   return new Set(rows);
 }
 
-function findNames(expression: string): string[] {
+function findNames(expression: string) {
   return [...expression.matchAll(/\bsignalbox_(?:worker_)?([a-z_]+)/g)].map(([, name = ""]) =>
     name.replace(/_(bucket|count|sum)$/, ""),
   );

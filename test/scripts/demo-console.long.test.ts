@@ -7,7 +7,7 @@ import { openTerminal } from "../../fixtures/console.ts";
 const DEMO = resolve(import.meta.dirname, "../../scripts/demo.ts");
 
 /** Keeps processors busy until the test ends. */
-function startBusyLoops(count: number): void {
+function startBusyLoops(count: number) {
   const loops = Array.from({ length: count }, () =>
     spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
   );

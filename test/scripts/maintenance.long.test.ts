@@ -12,7 +12,7 @@ import { Account } from "./script.ts";
 const cluster = TestCluster.startForFile();
 const HOSTS = ["web1.example.com", "web2.example.com", "web3.example.com"];
 
-async function createAccount(): Promise<{ namespace: TestNamespace; account: Account }> {
+async function createAccount() {
   const namespace = await cluster.createTestNamespace("http");
   await namespace.put(namespace.keys.group("web"), JSON.stringify(HOSTS));
   return { namespace, account: new Account(namespace) };
@@ -21,7 +21,7 @@ async function createAccount(): Promise<{ namespace: TestNamespace; account: Acc
 const listNames = async (namespace: TestNamespace) => (await listDrains(namespace)).map(({ name }) => name);
 
 /** What the commands of a script wrote into $OUT, a line each. */
-function readOutputLines({ folder }: Account): string[] {
+function readOutputLines({ folder }: Account) {
   const path = join(folder, "out");
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
@@ -32,11 +32,7 @@ const listRememberedFiles = ({ folder }: Account) => {
 };
 
 /** Expects how a process ends: with a code, and with this in its standard error. */
-async function expectEnd(
-  ended: Promise<ProcessResult>,
-  code: number,
-  says: string | RegExp = "",
-): Promise<void> {
+async function expectEnd(ended: Promise<ProcessResult>, code: number, says: string | RegExp = "") {
   const { code: found, stderr } = await ended;
   expect(found, stderr).toBe(code);
   expect(stderr).toMatch(says);

@@ -8,7 +8,7 @@ import { readModel } from "../../scripts/spec/model.ts";
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
 /** Reads the rows of the table whose head begins with a word. @returns the cells of each row */
-function readTable(file: string, head: string): string[][] {
+function readTable(file: string, head: string) {
   const lines = readFileSync(path.join(ROOT, file), "utf8").split("\n");
   const at = lines.findIndex((line) => line.startsWith(`| ${head} |`));
   const end = lines.findIndex((line, index) => index > at && !line.startsWith("|"));
@@ -17,14 +17,14 @@ function readTable(file: string, head: string): string[][] {
     .map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")));
 }
 
-async function listRules(): Promise<string[]> {
+async function listRules() {
   const files = readdirSync(path.join(ROOT, "spec")).filter((name) => /^(?!common).*\.pml$/.test(name));
   const models = await Promise.all(files.map((name) => readModel(path.join(ROOT, "spec", name))));
   return models.flatMap(({ rules }) => rules.map(({ id }) => id));
 }
 
 /** Expands `V1–V3a, D2` to the rules that are meant. */
-function expandRules(text: string, all: readonly string[]): string[] {
+function expandRules(text: string, all: readonly string[]) {
   return text.split(", ").flatMap((part) => {
     const [first = "", last = first] = part.split("–");
     const [kind, from, to] = [first.replace(/\d.*/, ""), toNumber(first), toNumber(last)];
@@ -36,14 +36,14 @@ function expandRules(text: string, all: readonly string[]): string[] {
 }
 
 /** `V5c` is after `V5`, and before `V6`. */
-function toNumber(id: string): number {
+function toNumber(id: string) {
   const [, number = "", letter = ""] = /^[A-Z]+(\d+)([a-z]?)$/.exec(id) ?? [];
   return Number(number) + (letter === "" ? 0 : (letter.charCodeAt(0) - 96) / 100);
 }
 
 const listNames = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 
-async function listMissing(names: readonly string[]): Promise<string[]> {
+async function listMissing(names: readonly string[]) {
   const found = await Promise.all(names.map(async (name) => ((await isEvidence(name)) ? [] : [name])));
   return found.flat();
 }
@@ -73,15 +73,13 @@ describe("docs/safety.md", () => {
   });
 });
 
-describe("spec/README.md", () => {
-  test("names what checks the rules that are not modelled", async () => {
-    const rows = readTable("spec/README.md", "not modelled");
-    expect(rows.length).toBeGreaterThan(0);
-    for (const [rule = "", , checked = ""] of rows) {
-      expect(listNames(checked), rule).not.toEqual([]);
-      expect(await listMissing(listNames(checked)), rule).toEqual([]);
-    }
-  });
+test("spec/README.md: names what checks the rules that are not modelled", async () => {
+  const rows = readTable("spec/README.md", "not modelled");
+  expect(rows.length).toBeGreaterThan(0);
+  for (const [rule = "", , checked = ""] of rows) {
+    expect(listNames(checked), rule).not.toEqual([]);
+    expect(await listMissing(listNames(checked)), rule).toEqual([]);
+  }
 });
 
 test("docs/etcd-versions.md names tests and mutants that exist", async () => {

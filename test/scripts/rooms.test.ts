@@ -9,7 +9,7 @@ const IMPORT = /(?:from|import\(|^import)\s*"(\.[^"]+)"/gm;
 const roomOf = (file: string) => file.split("/")[1] ?? "";
 
 /** Files of other rooms that the files of src import, by room. */
-function listImportedFiles(): Map<string, Set<string>> {
+function listImportedFiles() {
   const imported = new Map<string, Set<string>>(Object.keys(ROOMS).map((room) => [room, new Set<string>()]));
   for (const file of globSync("src/**/*.{ts,tsx}", { cwd: ROOT }))
     for (const [, specifier = ""] of readFileSync(join(ROOT, file), "utf8").matchAll(IMPORT)) {

@@ -4,20 +4,18 @@ import { scrubRow } from "../../scripts/screens/scrub.ts";
 import { SHOTS } from "../../scripts/screens/shots.ts";
 import { renderSvg } from "../../scripts/screens/svg.ts";
 
-describe("constants in the place of what differs", () => {
-  it.each([
-    [" signalbox  127.0.0.1:24258      ann@ops1", " signalbox  etcd1.test:2379      ann@ops1"],
-    [" signalbox  127.0.0.1:9258       ann@ops1", " signalbox  etcd1.test:2379      ann@ops1"],
-    [
-      "│   runner  alive: its session was renewed 12s ago, 8s left",
-      "│   runner  alive: its session was renewed 1s ago, 29s left",
-    ],
-    ["● live rev 36 · 1/1 · 40 ms    : palette", "● live rev 36 · 1/1 · < 10 ms  : palette"],
-    ["* live rev 36 - 1/1 - < 10 ms  : palette", "* live rev 36 - 1/1 - < 10 ms  : palette"],
-    ["backup-db  held  12m4s", "backup-db  held  12m4s"],
-  ])("%s", (row, clean) => {
-    expect(scrubRow(row)).toBe(clean);
-  });
+it.each([
+  [" signalbox  127.0.0.1:24258      ann@ops1", " signalbox  etcd1.test:2379      ann@ops1"],
+  [" signalbox  127.0.0.1:9258       ann@ops1", " signalbox  etcd1.test:2379      ann@ops1"],
+  [
+    "│   runner  alive: its session was renewed 12s ago, 8s left",
+    "│   runner  alive: its session was renewed 1s ago, 29s left",
+  ],
+  ["● live rev 36 · 1/1 · 40 ms    : palette", "● live rev 36 · 1/1 · < 10 ms  : palette"],
+  ["* live rev 36 - 1/1 - < 10 ms  : palette", "* live rev 36 - 1/1 - < 10 ms  : palette"],
+  ["backup-db  held  12m4s", "backup-db  held  12m4s"],
+])("constants in the place of what differs: %s", (row, clean) => {
+  expect(scrubRow(row)).toBe(clean);
 });
 
 function toCells(text: string, more: Partial<Cell> = {}): Cell[] {

@@ -54,7 +54,7 @@ class Project {
   }
 
   /** Runs the tests as CI does. @returns the exit code and the output of both runs together */
-  run(file: string, ...args: string[]): { status: number | null; output: string } {
+  run(file: string, ...args: string[]) {
     const first = this.#spawn(file, ...args);
     const second =
       first.status === 0
@@ -64,11 +64,11 @@ class Project {
     return { status, output: [first, second].map((run) => `${run?.stdout}${run?.stderr}`).join("") };
   }
 
-  countTries(name: string): number {
+  countTries(name: string) {
     return Number(this.read(`test/${name}.test.ts.tries`));
   }
 
-  read(name: string): string {
+  read(name: string) {
     return readFileSync(join(this.#folder, name), "utf8");
   }
 
@@ -84,11 +84,11 @@ class Project {
     return spawnSync(file, args, { cwd: this.#folder, env, encoding: "utf8" });
   }
 
-  #write(name: string, text: string): void {
+  #write(name: string, text: string) {
     writeFileSync(join(this.#folder, name), text);
   }
 
-  #git(...args: readonly string[]): string {
+  #git(...args: readonly string[]) {
     return execFileSync("git", args, { cwd: this.#folder, encoding: "utf8" });
   }
 }

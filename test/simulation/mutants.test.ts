@@ -4,14 +4,15 @@ import { describe, expect, test } from "vitest";
 import { MUTANTS } from "../../fixtures/mutants.ts";
 import { changeFunction } from "../../fixtures/mutate.ts";
 
-describe("every mutant still finds its rule", () => {
-  test.each(Object.entries(MUTANTS))("%s", (_, { file, function: name, change }) => {
+test.each(Object.entries(MUTANTS))(
+  "every mutant still finds its rule: %s",
+  (_, { file, function: name, change }) => {
     const source = readFileSync(file, "utf8");
     const changed = changeFunction(source, name, change);
     expect(changed).not.toBe(source);
     expect(() => stripTypeScriptTypes(changed)).not.toThrow();
-  });
-});
+  },
+);
 
 const SOURCE = `// é: offsets are bytes
 export function first(list: string[]): string[] {

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { SCENARIOS } from "../../fixtures/simulation/scenarios.ts";
 
-describe("stories in which a rule of the protocol matters", () => {
-  test.each(Object.entries(SCENARIOS))("%s", async (_name, play) => {
+test.each(Object.entries(SCENARIOS))(
+  "stories in which a rule of the protocol matters: %s",
+  async (_name, play) => {
     expect(await play()).toEqual([]);
-  });
-});
+  },
+);

@@ -17,13 +17,11 @@ describe("random schedules of the real run, over a network that loses, delays an
   });
 });
 
-describe("random schedules of runs that share a process, which combines their transactions", () => {
-  test("the first seeds keep every invariant", () => playChunk(1, { combines: true }, COUNT));
-});
+test("random schedules of runs that share a process, which combines their transactions: the first seeds keep every invariant", () =>
+  playChunk(1, { combines: true }, COUNT));
 
-describe("random schedules of agents that are killed, frozen and replaced while their runs go on", () => {
-  test("the first seeds keep every invariant", () => playAgentChunk(1, COUNT));
-});
+test("random schedules of agents that are killed, frozen and replaced while their runs go on: the first seeds keep every invariant", () =>
+  playAgentChunk(1, COUNT));
 
 describe("random schedules of workers, whose batches are lost, late and repeated", () => {
   test("the first seeds keep every invariant", () => playWorkerChunk(1, COUNT / 10)); // they are slow

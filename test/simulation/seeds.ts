@@ -29,11 +29,7 @@ export async function playWorkerChunk(first: number, count?: number): Promise<vo
   await playAll(first, playWorkerSchedule, count);
 }
 
-async function playAll(
-  first: number,
-  play: (seed: number) => Promise<SimulationReport>,
-  count = CHUNK,
-): Promise<void> {
+async function playAll(first: number, play: (seed: number) => Promise<SimulationReport>, count = CHUNK) {
   let grants = 0;
   for (let seed = first; seed < first + count; seed += 1) {
     const report = await play(seed);

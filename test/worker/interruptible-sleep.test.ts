@@ -5,13 +5,11 @@ import { InterruptibleSleep } from "../../src/worker/timer-queue.ts";
 const LONG = 1_000_000;
 const { signal: never } = new AbortController();
 
-const ends: [name: string, act: (sleep: InterruptibleSleep, stop: AbortController) => void, ms: number][] = [
+test.each<[name: string, act: (sleep: InterruptibleSleep, stop: AbortController) => void, ms: number]>([
   ["when its time is over", () => {}, 1],
   ["when it is woken", (sleep) => sleep.wake(), LONG],
   ["when the signal is aborted", (_, stop) => stop.abort(new Error("stopped")), LONG],
-];
-
-test.each(ends)("a sleep ends %s, and leaves no listener", async (_, act, ms) => {
+])("a sleep ends %s, and leaves no listener", async (_, act, ms) => {
   const sleep = new InterruptibleSleep(createRealClock());
   const stop = new AbortController();
   const added: unknown[] = [];

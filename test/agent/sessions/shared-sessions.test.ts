@@ -32,7 +32,7 @@ async function startPair() {
   return { ...one, b: await open(one.agent, B) };
 }
 
-function own(host: AgentHost, { session }: OpenedSession): ClaimOwner {
+function own(host: AgentHost, { session }: OpenedSession) {
   const owner = new ClaimOwner(host);
   session.keepAlive(owner);
   return owner;

@@ -58,8 +58,7 @@ describe("docs/commands.md", () => {
   });
 
   test("is checked: stale, it is an error that says what to do; made anew, it is the same each time", () => {
-    const folder = createTestFolder();
-    const file = join(folder, "commands.md");
+    const file = join(createTestFolder(), "commands.md");
     const docs = (...args: string[]) =>
       spawnSync(process.execPath, [resolve(import.meta.dirname, "../../../scripts/docs.ts"), ...args, file], {
         encoding: "utf8",
@@ -117,7 +116,7 @@ describe("the manual pages", () => {
   });
 
   /** Writes the pages into a folder that is removed at the end of the test. @returns their paths */
-  function writePages(): string[] {
+  function writePages() {
     const folder = createTestFolder();
     return [...pages].map(([name, roff]) => {
       const file = join(folder, `${name}.1`);

@@ -10,7 +10,7 @@ import { parseShellCommands } from "../../../src/cli/syntax/shell-parser.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 
 /** Lists the words of each call of signalbox in the shell blocks of a page. The text of here-documents is no command. */
-function listCalls(page: string): string[][] {
+function listCalls(page: string) {
   const text = readFileSync(join(ROOT, page), "utf8");
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
   return blocks.flatMap((block) => {

@@ -195,7 +195,7 @@ describe("the file", () => {
 
 describe("standard error", () => {
   /** What a process of its own says there. */
-  async function said(options: Partial<LogOptions>): Promise<string> {
+  async function said(options: Partial<LogOptions>) {
     const module = JSON.stringify(resolve("src/cli/frame/logging.ts"));
     const all = JSON.stringify({ level: "warn", format: "text", isQuiet: false, ...options });
     const script = `const { openLog } = await import(${module}); const log = openLog(${all}, () => 0);

@@ -1,26 +1,24 @@
 /** The format of a crontab, detected by its path, its lines and its comments. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { guessCrontabFormat } from "../../../src/cli/syntax/crontab.ts";
 
 /** Lines with the same time. */
 const tab = (...commands: string[]) => commands.map((command) => `*/5 * * * * ${command}\n`).join("");
 
-describe("a path tells", () => {
-  test.each([
-    ["/etc/crontab", "system"],
-    ["/etc/cron.d/jobs", "system"],
-    ["cron.d/jobs", "system"],
-    ["deploy/cron.d/jobs", "system"],
-    ["debian/cron.d", "system"],
-    ["debian/foo.cron.d", "system"],
-    ["debian/foo-common.cron.d", "system"],
-    ["/var/spool/cron/crontabs/root", "user"],
-    ["/var/spool/cron/ann", "user"],
-    ["docker/crontabs/root", "user"],
-  ])("%s", (path, format) => {
-    for (const text of [tab("root /opt/a.sh"), tab("cd /x && y", "/opt/a.sh"), ""])
-      expect(guessCrontabFormat(path, text)).toEqual({ format });
-  });
+test.each([
+  ["/etc/crontab", "system"],
+  ["/etc/cron.d/jobs", "system"],
+  ["cron.d/jobs", "system"],
+  ["deploy/cron.d/jobs", "system"],
+  ["debian/cron.d", "system"],
+  ["debian/foo.cron.d", "system"],
+  ["debian/foo-common.cron.d", "system"],
+  ["/var/spool/cron/crontabs/root", "user"],
+  ["/var/spool/cron/ann", "user"],
+  ["docker/crontabs/root", "user"],
+])("a path tells: %s", (path, format) => {
+  for (const text of [tab("root /opt/a.sh"), tab("cd /x && y", "/opt/a.sh"), ""])
+    expect(guessCrontabFormat(path, text)).toEqual({ format });
 });
 
 test.each(["@every 90s /opt/a.sh\n", "*/5 * * * * * * /opt/a.sh\n"])(
@@ -43,75 +41,65 @@ test("lines decide about etc/crontab of an image or a project; without users it 
   });
 });
 
-describe("lines tell", () => {
-  test.each([
-    ["root and a program", ["root /opt/a.sh"], "system"],
-    ["root and a builtin", ["root cd / && run-parts --report /etc/cron.hourly"], "system"],
-    ["root and a condition", ["root [ -x /usr/sbin/a ] && /usr/sbin/a"], "system"],
-    ["users of packages", ["www-data php /srv/poll.php", "postgres vacuumdb -a"], "system"],
-    ["users of packages with names of commands", ["list if [ -x /a ]; then /a; fi"], "system"],
-    ["an assignment after the user", ["munin dir=$(x); find $dir"], "system"],
-    ["an unknown user before a builtin", ["shop cd /srv/shop && bin/mail"], "system"],
-    ["an unknown user among root's lines", ["root /a", "shop report weekly"], "system"],
-    ["root, and one line that does not fit", ["root /a", "/opt/b.sh", "root c"], "system"],
-    [
-      "root, and few lines that do not fit",
-      [..."abcdef".split("").map((x) => `root /${x}`), "/b", "./c"],
-      "system",
-    ],
-    ["an unknown user before a program", ["shop bash -x /sites/shop/update"], "system"],
-    [
-      "a program of one's own that starts others, among paths",
-      ["watch1 php a", "watch1 php b", "/c"],
-      "user",
-    ],
-    ["paths", ["/opt/a.sh", "./b"], "user"],
-    ["commands", ["cd /srv && ./run", "php artisan schedule:run", "curl -fsS https://x"], "user"],
-    ["mail is a command", ["mail -s hello ops"], "user"],
-    ["git is a command", ["git -C /srv pull"], "user"],
-    ["options", ["backup --all"], "user"],
-    ["one word", ["report"], "user"],
-    ["a variable", ["$JOB --all"], "user"],
-    ["an assignment", ["A=b report weekly"], "user"],
-    ["paths, and one line that does not fit", ["/a", "/b", "root /c"], "user"],
-    ["lock tools", ["flock -n /x job", "run-one job a", "lockrun --lockfile=/x -- job"], "user"],
-    ["nothing", [], "user"],
-  ])("%s: %j", (_what, commands, format) => {
-    expect(guessCrontabFormat("jobs", tab(...commands))).toEqual({ format });
+test.each([
+  ["root and a program", ["root /opt/a.sh"], "system"],
+  ["root and a builtin", ["root cd / && run-parts --report /etc/cron.hourly"], "system"],
+  ["root and a condition", ["root [ -x /usr/sbin/a ] && /usr/sbin/a"], "system"],
+  ["users of packages", ["www-data php /srv/poll.php", "postgres vacuumdb -a"], "system"],
+  ["users of packages with names of commands", ["list if [ -x /a ]; then /a; fi"], "system"],
+  ["an assignment after the user", ["munin dir=$(x); find $dir"], "system"],
+  ["an unknown user before a builtin", ["shop cd /srv/shop && bin/mail"], "system"],
+  ["an unknown user among root's lines", ["root /a", "shop report weekly"], "system"],
+  ["root, and one line that does not fit", ["root /a", "/opt/b.sh", "root c"], "system"],
+  [
+    "root, and few lines that do not fit",
+    [..."abcdef".split("").map((x) => `root /${x}`), "/b", "./c"],
+    "system",
+  ],
+  ["an unknown user before a program", ["shop bash -x /sites/shop/update"], "system"],
+  ["a program of one's own that starts others, among paths", ["watch1 php a", "watch1 php b", "/c"], "user"],
+  ["paths", ["/opt/a.sh", "./b"], "user"],
+  ["commands", ["cd /srv && ./run", "php artisan schedule:run", "curl -fsS https://x"], "user"],
+  ["mail is a command", ["mail -s hello ops"], "user"],
+  ["git is a command", ["git -C /srv pull"], "user"],
+  ["options", ["backup --all"], "user"],
+  ["one word", ["report"], "user"],
+  ["a variable", ["$JOB --all"], "user"],
+  ["an assignment", ["A=b report weekly"], "user"],
+  ["paths, and one line that does not fit", ["/a", "/b", "root /c"], "user"],
+  ["lock tools", ["flock -n /x job", "run-one job a", "lockrun --lockfile=/x -- job"], "user"],
+  ["nothing", [], "user"],
+])("lines tell: %s: %j", (_what, commands, format) => {
+  expect(guessCrontabFormat("jobs", tab(...commands))).toEqual({ format });
+});
+
+test.each([
+  ["# m h dom mon dow user command", "system"],
+  ["# *  *  *  *  * user-name command to be executed", "system"],
+  ["# /etc/cron.d/report: weekly figures", "system"],
+  ["# m h  dom mon dow   command", "user"],
+  ["# the user command of the shop\n# m h  dom mon dow   command", "user"],
+  ["# DO NOT EDIT THIS FILE - edit the master and reinstall.", "user"],
+])("comments tell where lines do not: %s", (comment, format) => {
+  expect(guessCrontabFormat("-", `${comment}\n${tab("report weekly")}`)).toEqual({ format });
+  expect(guessCrontabFormat("-", `${comment}\n${tab("root /a")}`), "lines say more").toEqual({
+    format: "system",
   });
 });
 
-describe("comments tell where lines do not", () => {
-  test.each([
-    ["# m h dom mon dow user command", "system"],
-    ["# *  *  *  *  * user-name command to be executed", "system"],
-    ["# /etc/cron.d/report: weekly figures", "system"],
-    ["# m h  dom mon dow   command", "user"],
-    ["# the user command of the shop\n# m h  dom mon dow   command", "user"],
-    ["# DO NOT EDIT THIS FILE - edit the master and reinstall.", "user"],
-  ])("%s", (comment, format) => {
-    expect(guessCrontabFormat("-", `${comment}\n${tab("report weekly")}`)).toEqual({ format });
-    expect(guessCrontabFormat("-", `${comment}\n${tab("root /a")}`), "lines say more").toEqual({
-      format: "system",
-    });
-  });
-});
-
-describe("it has to be asked where", () => {
-  test.each([
-    [
-      "lines contradict each other",
-      ["root /opt/a.sh", "/opt/b.sh"],
-      "line 1 has a user before the command, and line 2 has none",
-    ],
-    [
-      "many do",
-      ["root /a", "/b", "root /c", "/d"],
-      "line 1 has a user before the command, and line 2 has none",
-    ],
-    ["nothing but unknown words stands there", ["report weekly"], "a user or a program (line 1)"],
-    ["a user is a command too", ["backup /srv/data"], "a user or a program (line 1)"],
-  ])("%s", (_what, commands, doubt) => {
-    expect(guessCrontabFormat("jobs", tab(...commands)).doubt).toMatch(doubt);
-  });
+test.each([
+  [
+    "lines contradict each other",
+    ["root /opt/a.sh", "/opt/b.sh"],
+    "line 1 has a user before the command, and line 2 has none",
+  ],
+  [
+    "many do",
+    ["root /a", "/b", "root /c", "/d"],
+    "line 1 has a user before the command, and line 2 has none",
+  ],
+  ["nothing but unknown words stands there", ["report weekly"], "a user or a program (line 1)"],
+  ["a user is a command too", ["backup /srv/data"], "a user or a program (line 1)"],
+])("it has to be asked where: %s", (_what, commands, doubt) => {
+  expect(guessCrontabFormat("jobs", tab(...commands)).doubt).toMatch(doubt);
 });

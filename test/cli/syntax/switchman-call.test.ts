@@ -99,15 +99,13 @@ describe("the words of a switchman line", () => {
   });
 });
 
-describe("the leases to hold", () => {
-  test.each([
-    ["x", ""],
-    ["--lease db=1:2 x", "db=1:2"],
-    ["--no-lock --lease db=1:2 x", "db=1:2"],
-    ["--no-lock x", "no-lock:x=1:1000000"],
-    ["--no-lock --lockname a=b=c x", "no-lock:a-b-c=1:1000000"],
-    [`--no-lock --lockname ${"日".repeat(170)} x`, `no-lock:${"日".repeat(100)}=1:1000000`],
-  ])("%s", (line, leases) => {
-    expect(listLeasesToHold(parse(line)).join(" ")).toBe(leases);
-  });
+test.each([
+  ["x", ""],
+  ["--lease db=1:2 x", "db=1:2"],
+  ["--no-lock --lease db=1:2 x", "db=1:2"],
+  ["--no-lock x", "no-lock:x=1:1000000"],
+  ["--no-lock --lockname a=b=c x", "no-lock:a-b-c=1:1000000"],
+  [`--no-lock --lockname ${"日".repeat(170)} x`, `no-lock:${"日".repeat(100)}=1:1000000`],
+])("the leases to hold: %s", (line, leases) => {
+  expect(listLeasesToHold(parse(line)).join(" ")).toBe(leases);
 });

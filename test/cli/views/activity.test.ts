@@ -18,7 +18,7 @@ const SPAN = { from: NOW - 4_000, until: NOW };
 const ago = (seconds: number) => NOW - seconds * 1_000;
 
 /** Holders and waiters in four parts of a second each. */
-function count(...kvs: KeyValue[]): { holders: readonly number[]; waiters: readonly number[] } {
+function count(...kvs: KeyValue[]) {
   const { holders, waiters } = countActivity(createSnapshot(kvs), SPAN, 4);
   return { holders, waiters };
 }

@@ -21,7 +21,7 @@ function createTable(...rows: string[][]): ExportTable {
 }
 
 /** Reads CSV of RFC 4180. */
-function parseCsv(text: string): string[][] {
+function parseCsv(text: string) {
   const rows: string[][] = [];
   const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/y;
   let row: string[] = [];

@@ -26,7 +26,7 @@ const host = (fqdn: string, more: object) =>
   createHostKey(fqdn, { cpu: 2, macros: {}, seenAt: NOW, ...more });
 const HOSTS = [host(WEB, { memMb: 24_105, macros: { DISKS: 3 } }), host(DB, { memMb: 4_096 })];
 const MEM = createResourceKey("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
-const SITE: KeyValue[] = [
+const SITE = [
   ...HOSTS,
   MEM,
   createTicketKey(`resource ${WEB}_mem held`, "a", 1, { host: WEB, count: 4, total: 23 }),

@@ -17,7 +17,7 @@ import {
   measureSpans,
   UNICODE_DRAWING,
 } from "../../../src/cli/views/drawing.ts";
-import { buildOverview, type Overview } from "../../../src/cli/views/overview.ts";
+import { buildOverview } from "../../../src/cli/views/overview.ts";
 import { drawHosts, drawOverview } from "../../../src/cli/views/overview-drawing.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import type { Tone } from "../../../src/site/state/subject.ts";
@@ -33,7 +33,7 @@ const failed = (lock: string, endedAt: number) =>
     { endedAt, exit: 3, reason: "\u001b]52;c;x\u0007timeout" },
   );
 
-const SITE: KeyValue[] = [
+const SITE = [
   host(WEB),
   host("web2.example.com"),
   host("old.example.com", NOW - 3 * 86_400_000),
@@ -51,9 +51,9 @@ const SITE: KeyValue[] = [
 ];
 const ETCD = { kind: "answer", ms: 3.4, leader: "m1", up: 2, total: 3, version: "3.6.4" } as const;
 
-const build = (kvs: readonly KeyValue[] = SITE, buckets?: number): Overview =>
+const build = (kvs: readonly KeyValue[] = SITE, buckets?: number) =>
   buildOverview(createSnapshot(kvs), NOW, { etcd: ETCD, ...(buckets && { buckets }) });
-const toText = (drawing: Drawing): string =>
+const toText = (drawing: Drawing) =>
   drawing
     .map((line) =>
       line

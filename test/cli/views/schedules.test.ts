@@ -58,7 +58,7 @@ const skippedFor = (minutes: number) => ({
 const NOTHING_DUE = createKeyValue(keys.due("s"), '{"v":1,"runAt":0}');
 
 describe("a schedule", () => {
-  const atBoot = (end?: number): KeyValue[] => [
+  const atBoot = (end?: number) => [
     createScheduleKeys("s", { cron: "@reboot", on: "every-host", ...(end !== undefined && { end }) })[0],
     NOTHING_DUE,
   ];
@@ -358,35 +358,33 @@ describe("the view of workers", () => {
   });
 });
 
-describe("the view of runs", () => {
-  it("has what workers run of schedules among those who hold, with the leases of the same run", () => {
-    const run = "a".repeat(16);
-    const { rows, cells, json, passing } = showView(runsView, [
-      createTicketKey("lock x held", "b", 1),
-      ...createScheduleKeys("backup", { command: ["sh", "-c", "exit 3"] }),
-      createRunningKey("backup"),
-      ...createScheduleKeys("mail"),
-      createRunningKey("mail", { run, host: "web2.example.com" }),
-      createTicketKey("resource db held", "a", 13, { count: 2, host: "web2.example.com" }),
-    ]);
-    expect(cells).toMatchObject([
-      { schedule: "", state: "held", leases: "", token: "1" },
-      {
-        schedule: "backup",
-        state: "held",
-        leases: "",
-        token: "12",
-        who: "web1.example.com:42",
-        command: "sh -c 'exit 3'",
-      },
-      { schedule: "mail", state: "held", leases: "db=2", token: "13" },
-    ]);
-    expect(passing("holder:web1.example.com:42")).toEqual(["r".repeat(16)]);
-    expect(rows.map((row) => runsView.getSubject(row).kind)).toEqual(["run", "schedule", "run"]);
-    expect(json).toMatchObject([
-      { run: "b".repeat(16) },
-      { schedule: "backup", scheduled: NOW - 60_000, token: 12n, tickets: [], host: "web1.example.com" },
-      { schedule: "mail", run, tickets: [{ kind: "resource", name: "db" }] },
-    ]);
-  });
+it("the view of runs has what workers run of schedules among those who hold, with the leases of the same run", () => {
+  const run = "a".repeat(16);
+  const { rows, cells, json, passing } = showView(runsView, [
+    createTicketKey("lock x held", "b", 1),
+    ...createScheduleKeys("backup", { command: ["sh", "-c", "exit 3"] }),
+    createRunningKey("backup"),
+    ...createScheduleKeys("mail"),
+    createRunningKey("mail", { run, host: "web2.example.com" }),
+    createTicketKey("resource db held", "a", 13, { count: 2, host: "web2.example.com" }),
+  ]);
+  expect(cells).toMatchObject([
+    { schedule: "", state: "held", leases: "", token: "1" },
+    {
+      schedule: "backup",
+      state: "held",
+      leases: "",
+      token: "12",
+      who: "web1.example.com:42",
+      command: "sh -c 'exit 3'",
+    },
+    { schedule: "mail", state: "held", leases: "db=2", token: "13" },
+  ]);
+  expect(passing("holder:web1.example.com:42")).toEqual(["r".repeat(16)]);
+  expect(rows.map((row) => runsView.getSubject(row).kind)).toEqual(["run", "schedule", "run"]);
+  expect(json).toMatchObject([
+    { run: "b".repeat(16) },
+    { schedule: "backup", scheduled: NOW - 60_000, token: 12n, tickets: [], host: "web1.example.com" },
+    { schedule: "mail", run, tickets: [{ kind: "resource", name: "db" }] },
+  ]);
 });

@@ -34,17 +34,15 @@ const show = (id: ViewId, kvs: readonly KeyValue[] = KVS) => showView(VIEWS[id],
 const cellsBy = (column: string, id: ViewId, kvs?: readonly KeyValue[]) =>
   Object.fromEntries(show(id, kvs).cells.map((cells) => [cells[column], cells]));
 
-describe("the view of locks", () => {
-  it("tells how each stands, who holds it, since when, and what there is to know", () => {
-    expect(cellsBy("name", "locks")).toMatchObject({
-      held: { state: "held", holder: "a.example.com:4711", since: "1m", waiting: "1", label: "nightly" },
-      asked: { state: "resetting", note: "reset by ann@ops: stuck" },
-      kept: { state: "grace" },
-      turn: { state: "admitted" },
-      next: { state: "waiting" },
-      stopped: { state: "drained", note: "drained by bob: upgrade" },
-      bad: { state: "malformed", note: "1 malformed" },
-    });
+it("the view of locks tells how each stands, who holds it, since when, and what there is to know", () => {
+  expect(cellsBy("name", "locks")).toMatchObject({
+    held: { state: "held", holder: "a.example.com:4711", since: "1m", waiting: "1", label: "nightly" },
+    asked: { state: "resetting", note: "reset by ann@ops: stuck" },
+    kept: { state: "grace" },
+    turn: { state: "admitted" },
+    next: { state: "waiting" },
+    stopped: { state: "drained", note: "drained by bob: upgrade" },
+    bad: { state: "malformed", note: "1 malformed" },
   });
 });
 

@@ -83,7 +83,7 @@ test("defaults", () => {
 });
 
 describe("each variable", () => {
-  const cases: [env: string, asked: object][] = [
+  test.each<[env: string, asked: object]>([
     ["HOST=etcd1.example.com", { endpoints: ["http://etcd1.example.com:2379"] }],
     ["HOST=a PORT=2479", { endpoints: ["http://a:2479"] }],
     ["PORT=2479", { endpoints: ["http://localhost:2479"] }],
@@ -122,8 +122,7 @@ describe("each variable", () => {
     ["KEY=ls PREFIX=lock.app1.", { lock: "lock.app1.ls" }],
     ["KEY=ls PREFIX=''", { lock: "cronlock.ls" }],
     ["VERBOSE=yes", {}],
-  ];
-  test.each(cases)("%s", (line, asked) => {
+  ])("%s", (line, asked) => {
     const env = parseEnv(line);
     const found = read(env);
     expect(found.asked).toEqual({ ...STANDARD, ...asked });
@@ -136,25 +135,22 @@ describe("each variable", () => {
   });
 });
 
-describe("CRONLOCK_AUTH: no password stands among the options", () => {
-  const cases: [env: string, user: string | undefined, password: string][] = [
-    ["AUTH=ben:geheim", "ben", "geheim"],
-    ["AUTH='ben:ge:he im'", "ben", "ge:he im"],
-    ["AUTH=geheim", undefined, "geheim"],
-    ["AUTH=:geheim", undefined, ":geheim"],
-    ["AUTH='ben geheim'", "ben", "geheim"],
-    ["AUTH=ge:heim USER=ben", "ben", "ge:heim"],
-  ];
-  test.each(cases)("%s", (env, user, password) => {
-    const { asked, env: given, notes } = read(parseEnv(env));
-    expect(asked).toEqual({ ...STANDARD, ...(user !== undefined && { user }) });
-    expect(given).toEqual({ SIGNALBOX_PASSWORD: password });
-    expect(notes.join()).toMatch("--password-file");
-    expect(notes.join(), "a user is missing").toMatch(
-      user === undefined ? /names no user/ : /^((?!names none).)*$/,
-    );
-    expect(notes.join()).not.toContain(password);
-  });
+test.each<[env: string, user: string | undefined, password: string]>([
+  ["AUTH=ben:geheim", "ben", "geheim"],
+  ["AUTH='ben:ge:he im'", "ben", "ge:he im"],
+  ["AUTH=geheim", undefined, "geheim"],
+  ["AUTH=:geheim", undefined, ":geheim"],
+  ["AUTH='ben geheim'", "ben", "geheim"],
+  ["AUTH=ge:heim USER=ben", "ben", "ge:heim"],
+])("CRONLOCK_AUTH: no password stands among the options: %s", (env, user, password) => {
+  const { asked, env: given, notes } = read(parseEnv(env));
+  expect(asked).toEqual({ ...STANDARD, ...(user !== undefined && { user }) });
+  expect(given).toEqual({ SIGNALBOX_PASSWORD: password });
+  expect(notes.join()).toMatch("--password-file");
+  expect(notes.join(), "a user is missing").toMatch(
+    user === undefined ? /names no user/ : /^((?!names none).)*$/,
+  );
+  expect(notes.join()).not.toContain(password);
 });
 
 describe("its file", () => {
@@ -209,7 +205,7 @@ test("what a file exports is missed", () => {
 });
 
 describe("refused", () => {
-  const cases: [env: string, fault: string | RegExp][] = [
+  test.each<[env: string, fault: string | RegExp]>([
     ["GRACE=-1", /^environment CRONLOCK_GRACE: "-1" is not a whole number from 0/],
     ["GRACE=1.5", /CRONLOCK_GRACE: "1.5" is not/],
     ["GRACE=999999999", /CRONLOCK_GRACE: "999999999" is not .* to 315360000/],
@@ -237,8 +233,7 @@ describe("refused", () => {
     ["LOCAL_VIP=192.0.2.7", /CRONLOCK_LOCAL_VIP: .*SIGNALBOX_GROUP/],
     ["RESET=yes", /signalbox reset lock cronlock\.[0-9a-f]{32} --yes/],
     ["CONFIG=/no/such", "/no/such could not be read; CRONLOCK_CONFIG names it"],
-  ];
-  test.each(cases)("%s", (env, fault) => {
+  ])("%s", (env, fault) => {
     expect(() => read(parseEnv(env))).toThrow(fault);
     expect(() => read(parseEnv(env))).not.toThrow("geheim");
   });

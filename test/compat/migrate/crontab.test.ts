@@ -13,7 +13,7 @@ beforeEach(() => {
   folder = createTestFolder();
 });
 
-function file(name: string, text: string | Buffer): string {
+function file(name: string, text: string | Buffer) {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
@@ -166,8 +166,7 @@ describe("configuration files of the tools", () => {
     const { stdout, stderr } = await migrate(["--tool-config", conf, path]);
     expect(stdout).toMatch(/--lock cronlock\.filed .*--grace 7s/);
     expect(stderr).toContain(`${conf}: read`);
-    const again = await migrate(["--tool-config", conf, "--tool-config", conf, path]);
-    expect(again).toMatchObject({
+    expect(await migrate(["--tool-config", conf, "--tool-config", conf, path])).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/a file for \/etc\/cronlock.conf is given already/),
     });

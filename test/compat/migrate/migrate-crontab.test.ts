@@ -10,12 +10,12 @@ function migrated(text: string, manner: Partial<MigrationOptions> = {}) {
 }
 
 /** One line's command, after. */
-function became(command: string, manner?: Partial<MigrationOptions>, before = ""): string {
+function became(command: string, manner?: Partial<MigrationOptions>, before = "") {
   const { text } = migrated(`${before}* * * * * ${command}\n`, manner);
   return text.slice(before.length + "* * * * * ".length, -1);
 }
 
-function reasonOf(command: string, manner?: Partial<MigrationOptions>): string | undefined {
+function reasonOf(command: string, manner?: Partial<MigrationOptions>) {
   const text = `* * * * * ${command}\n`;
   const migration = migrated(text, manner);
   expect(migration.text, "a line that cannot be translated stays").toBe(text);
@@ -23,7 +23,7 @@ function reasonOf(command: string, manner?: Partial<MigrationOptions>): string |
 }
 
 /** What is said of one line. */
-const listNotes = (command: string, manner?: Partial<MigrationOptions>): readonly string[] =>
+const listNotes = (command: string, manner?: Partial<MigrationOptions>) =>
   migrated(`* * * * * ${command}\n`, manner).lines[0]?.notes ?? [];
 
 const PLAIN = { plain: true };
@@ -370,16 +370,14 @@ describe("tools that are not known", () => {
   });
 });
 
-describe("monitors are looked through", () => {
-  test.each([
-    ["cronitor exec abc123 flock -n /x job", `cronitor exec abc123 ${F} job`],
-    ["cronitor exec -e prod abc123 flock -n /x job", `cronitor exec -e prod abc123 ${F} job`],
-    ["cronitor exec abc123 'flock -n /x job | b'", `cronitor exec abc123 '${F} job | b'`],
-    ["runitor -slug nightly -- flock -n /x job", `runitor -slug nightly -- ${F} job`],
-    ["sentry-cli monitors run nightly -- flock -n /x job", `sentry-cli monitors run nightly -- ${F} job`],
-  ])("%s", (before, after) => {
-    expect(became(before)).toBe(after);
-  });
+test.each([
+  ["cronitor exec abc123 flock -n /x job", `cronitor exec abc123 ${F} job`],
+  ["cronitor exec -e prod abc123 flock -n /x job", `cronitor exec -e prod abc123 ${F} job`],
+  ["cronitor exec abc123 'flock -n /x job | b'", `cronitor exec abc123 '${F} job | b'`],
+  ["runitor -slug nightly -- flock -n /x job", `runitor -slug nightly -- ${F} job`],
+  ["sentry-cli monitors run nightly -- flock -n /x job", `sentry-cli monitors run nightly -- ${F} job`],
+])("monitors are looked through: %s", (before, after) => {
+  expect(became(before)).toBe(after);
 });
 
 describe("plain lines, on request", () => {

@@ -44,14 +44,12 @@ test("a backslash at the end of a line is one", () => {
   expect(migrated("zoo-locked e:2379 /l job\\").after).toContain("-- sh -c job\\\n");
 });
 
-describe("what a run would refuse stays", () => {
-  test.each([
-    ["etcdctl lock '' job", /signalbox run would refuse it: lock name "": it is empty/],
-    [`etcdctl lock ${"x".repeat(513)} job`, /would refuse it: lock name .*: it has 513 bytes/],
-    ["etcdctl lock --ttl 999999999 m job", /would refuse it: --ttl: "999999999s" is longer than ten years/],
-  ])("%s", (line, reason) => {
-    expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringMatching(reason) });
-  });
+test.each([
+  ["etcdctl lock '' job", /signalbox run would refuse it: lock name "": it is empty/],
+  [`etcdctl lock ${"x".repeat(513)} job`, /would refuse it: lock name .*: it has 513 bytes/],
+  ["etcdctl lock --ttl 999999999 m job", /would refuse it: --ttl: "999999999s" is longer than ten years/],
+])("what a run would refuse stays: %s", (line, reason) => {
+  expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringMatching(reason) });
 });
 
 describe("variables that the line itself changes before the tool", () => {

@@ -4,17 +4,16 @@ import { createToolContext } from "../../../fixtures/cli/tool-context.ts";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
-import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
 
-function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
+function translated(line: string, variables: Record<string, string> = {}) {
   const [tool = "", ...words] = splitShellWords(line);
   const translate = TRANSLATORS[tool as keyof typeof TRANSLATORS];
   return translate(words, createToolContext(variables, {}, tool));
 }
 
 /** The line of ours, as text. */
-function ours(line: string, variables?: Record<string, string>): string {
+function ours(line: string, variables?: Record<string, string>) {
   const { options, command } = translated(line, variables);
   return [...options, "--", ...command.map((word) => (/ /.test(word) ? `'${word}'` : word))].join(" ");
 }

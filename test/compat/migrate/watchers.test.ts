@@ -8,8 +8,7 @@ const RUN = "signalbox run";
 function migrate(command: string, plain = false) {
   const options = { format: "user", plain, program: "signalbox", files: { get: () => undefined } } as const;
   const { text, lines } = migrateCrontab(`* * * * * ${command}`, options);
-  const again = migrateCrontab(text, options).text;
-  expect(again, "migrated again").toBe(text);
+  expect(migrateCrontab(text, options).text, "migrated again").toBe(text);
   return { text: text.replace("* * * * * ", ""), notes: lines.flatMap(({ notes }) => notes) };
 }
 

@@ -87,40 +87,38 @@ describe("what is understood", () => {
   });
 });
 
-describe("what gets the usage", () => {
-  it.each([
-    ["", undefined],
-    ["-e production", undefined],
-    ["list more", undefined],
-    ["init more", undefined],
-    ["delete", undefined],
-    ["delete a b", undefined],
-    ["run", undefined],
-    ["run A B", undefined],
-    ["add", undefined],
-    ["add s1 '* * * * *'", undefined],
-    [`${ADD} more`, undefined],
-    ["lst", "unknown command: 'lst'"],
-    ["list -x", "invalid option: -x"],
-    ["list --=x", "ambiguous option: --=x"],
-    ["list --nothing", "invalid option: --nothing"],
-    ["list -e", "missing argument: -e"],
-    ["list --config", "missing argument: --config"],
-    [`${ADD} -d soon`, "invalid argument: -d soon"],
-    [`${ADD} -dsoon`, "invalid argument: -dsoon"],
-    [`${ADD} --start=now`, "invalid argument: --start=now"],
-    [`${ADD} --at 1.5`, "invalid argument: --at 1.5"],
-    [`${ADD} -s 09`, "invalid argument: -s 09"],
-    ["add s1 t '* * * * *' {", "data is not JSON: '{'"],
-    ["add s1 t '* * * * *' [1]", "data is not a JSON object: '[1]'"],
-    ["add s1 t '* * * * *'", "data is not JSON: '* * * * *'"],
-    [
-      "add s1 t '* * * * *' '{\"id\":9007199254740993}'",
-      'data: the number "9007199254740993" would become 9007199254740992; write it as a string, in quotes',
-    ],
-  ])("%s", (line, why) => {
-    expect(read(line)).toEqual({ usage: true, why });
-  });
+it.each([
+  ["", undefined],
+  ["-e production", undefined],
+  ["list more", undefined],
+  ["init more", undefined],
+  ["delete", undefined],
+  ["delete a b", undefined],
+  ["run", undefined],
+  ["run A B", undefined],
+  ["add", undefined],
+  ["add s1 '* * * * *'", undefined],
+  [`${ADD} more`, undefined],
+  ["lst", "unknown command: 'lst'"],
+  ["list -x", "invalid option: -x"],
+  ["list --=x", "ambiguous option: --=x"],
+  ["list --nothing", "invalid option: --nothing"],
+  ["list -e", "missing argument: -e"],
+  ["list --config", "missing argument: --config"],
+  [`${ADD} -d soon`, "invalid argument: -d soon"],
+  [`${ADD} -dsoon`, "invalid argument: -dsoon"],
+  [`${ADD} --start=now`, "invalid argument: --start=now"],
+  [`${ADD} --at 1.5`, "invalid argument: --at 1.5"],
+  [`${ADD} -s 09`, "invalid argument: -s 09"],
+  ["add s1 t '* * * * *' {", "data is not JSON: '{'"],
+  ["add s1 t '* * * * *' [1]", "data is not a JSON object: '[1]'"],
+  ["add s1 t '* * * * *'", "data is not JSON: '* * * * *'"],
+  [
+    "add s1 t '* * * * *' '{\"id\":9007199254740993}'",
+    'data: the number "9007199254740993" would become 9007199254740992; write it as a string, in quotes',
+  ],
+])("what gets the usage: %s", (line, why) => {
+  expect(read(line)).toEqual({ usage: true, why });
 });
 
 it("the table's columns stand where PerfectSched's do", () => {

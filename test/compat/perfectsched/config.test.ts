@@ -13,7 +13,7 @@ import {
 const folder = createTestFolder(afterAll);
 let count = 0;
 
-function file(text: string, name = `file${count++}.yml`): string {
+function file(text: string, name = `file${count++}.yml`) {
   const path = join(folder, name);
   writeFileSync(path, text, { mode: 0o600 });
   return path;
@@ -24,7 +24,7 @@ const ENV = { XDG_CONFIG_HOME: join(folder, "none"), HOME: folder };
 const setup = (text: string, environment = "development", env: Record<string, string> = {}) =>
   readPerfectschedConfig(file(text), environment, { ...ENV, ...env });
 
-function faultOf(text: string, environment?: string, env?: Record<string, string>): string {
+function faultOf(text: string, environment?: string, env?: Record<string, string>) {
   try {
     setup(text, environment, env);
   } catch (error) {

@@ -28,14 +28,9 @@ const refused = (refusal: object) => ({ kind: "refused", code: 75, refusal }) as
 const ended = (exit: object, ending?: object) => ({ kind: "ended", code: 1, exit, ending }) as RunResult;
 
 describe("what a run came to", () => {
-  const cases: [
-    what: string,
-    words: string[],
-    result: RunResult,
-    code: number,
-    quiet: string[],
-    more: string[],
-  ][] = [
+  test.each<
+    [what: string, words: string[], result: RunResult, code: number, quiet: string[], more: string[]]
+  >([
     ["busy", ["x"], refused({ kind: "busy" }), 0, [], ["Lock x already exists"]],
     [
       "queued",
@@ -69,8 +64,7 @@ describe("what a run came to", () => {
     ["its own code", ["x"], ended({ code: 3 }), 3, ["Child 7 exited with 3"], []],
     ["killed", ["x"], ended({ signal: 9 }), 0, [], []],
     ["lost, and killed", ["x"], ended({ signal: 15 }, { kind: "lost", why: "" }), 0, [], []],
-  ];
-  test.each(cases)("%s", (_, words, result, code, quiet, more) => {
+  ])("%s", (_, words, result, code, quiet, more) => {
     for (const isDebugging of [false, true]) {
       const { log, lines } = listening(isDebugging);
       log.child = 7;
@@ -92,25 +86,23 @@ describe("what a run came to", () => {
   });
 });
 
-describe("what the engine says", () => {
-  test("is for those who debug, but warnings; of its child it learns the process id", () => {
-    for (const isDebugging of [false, true]) {
-      const { log, lines } = listening(isDebugging);
-      log.sink.debug("next: claim");
-      log.sink.info("started", { command: "x", pid: 12 });
-      log.sink.warn("etcd does not answer", { error: "a\u001b[2Jb", none: undefined });
-      log.sink.warn("terminating the command", { why: "it was reset" });
-      log.sink.error("the claim was lost, the command was terminated", { why: "it was reset" });
-      expect(log.child).toBe(12);
-      const warnings = ["etcd does not answer error=ab", "It's not secure to proceed, it was reset"];
-      const all = [
-        "next: claim",
-        "started command=x pid=12",
-        "etcd does not answer error=ab",
-        "Terminating the child: it was reset",
-        "It's not secure to proceed, it was reset",
-      ];
-      expect(lines).toEqual((isDebugging ? all : warnings).map((message) => `${AT}${message}\n`));
-    }
-  });
+test("what the engine says: is for those who debug, but warnings; of its child it learns the process id", () => {
+  for (const isDebugging of [false, true]) {
+    const { log, lines } = listening(isDebugging);
+    log.sink.debug("next: claim");
+    log.sink.info("started", { command: "x", pid: 12 });
+    log.sink.warn("etcd does not answer", { error: "a\u001b[2Jb", none: undefined });
+    log.sink.warn("terminating the command", { why: "it was reset" });
+    log.sink.error("the claim was lost, the command was terminated", { why: "it was reset" });
+    expect(log.child).toBe(12);
+    const warnings = ["etcd does not answer error=ab", "It's not secure to proceed, it was reset"];
+    const all = [
+      "next: claim",
+      "started command=x pid=12",
+      "etcd does not answer error=ab",
+      "Terminating the child: it was reset",
+      "It's not secure to proceed, it was reset",
+    ];
+    expect(lines).toEqual((isDebugging ? all : warnings).map((message) => `${AT}${message}\n`));
+  }
 });

@@ -106,8 +106,7 @@ describe("the explorer", () => {
     tree.update(inputs, NOW, UNICODE);
     const app = createStubConsole({ theme: getTheme("mono", "16", false), tree });
     const explorer = createElement(Explorer, { size: { width: 24, height: 5 } });
-    const shown = renderComponent(withConsole(app, explorer)).map(stripStyles);
-    expect(shown).toEqual([
+    expect(renderComponent(withConsole(app, explorer)).map(stripStyles)).toEqual([
       " EXPLORER",
       " ▾ Attention          1",
       "  ◌ invoices-of-all… +1",

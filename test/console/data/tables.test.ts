@@ -50,8 +50,7 @@ test("the tab of hosts counts its rows", () => {
     createWorkerKey("w1", { host: "web4.example.com" }),
     createWorkerKey("w2", { host: "web1.example.com" }),
   ]);
-  const rows = buildHostRows(snapshot, buildViewContext(snapshot, NOW));
-  expect(rows).toHaveLength(4);
+  expect(buildHostRows(snapshot, buildViewContext(snapshot, NOW))).toHaveLength(4);
   expect(new TabCounter(() => toMonotonicTime(0)).countTabs(snapshot, NOW).hosts).toBe(4);
 });
 

@@ -26,7 +26,7 @@ function command(id: string): Command {
   return found;
 }
 /** The form of a command, filled in from a line such as `drain host web1`. */
-function formOf(line: string, flags: Record<string, string | true> = {}): Form {
+function formOf(line: string, flags: Record<string, string | true> = {}) {
   const words = splitShellWords(line);
   const two = words.slice(0, 2).join(" ");
   const id = COMMANDS.some((one) => one.id === two) ? two : (words[0] ?? "");

@@ -19,7 +19,7 @@ function list(subjects: readonly string[], changeObstacle?: string) {
   });
 }
 
-function listIds(subject: string): string[] {
+function listIds(subject: string) {
   return list([subject]).map(({ id }) => id);
 }
 

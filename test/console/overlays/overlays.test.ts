@@ -24,10 +24,7 @@ const FRAME: ComponentProps<typeof OverlayFrame> = {
 const mono = getTheme("mono", "16", true);
 
 /** Renders overlays on an empty screen. */
-function render(
-  frames: readonly Partial<ComponentProps<typeof OverlayFrame>>[],
-  theme: Theme = mono,
-): string[] {
+function render(frames: readonly Partial<ComponentProps<typeof OverlayFrame>>[], theme: Theme = mono) {
   const app = createStubConsole();
   for (const frame of frames) app.overlays.open(createElement(OverlayFrame, { ...FRAME, ...frame }));
   const host = createElement(OverlayHost, { screen: { width: 60, height: 12 } });
@@ -78,27 +75,25 @@ describe("the frame of an overlay", () => {
   });
 });
 
-describe("the stack of overlays", () => {
-  it("gives keys to the top one, and texts to those who read them", () => {
-    const app = createStubConsole();
-    const pressed: string[] = [];
-    const Pressed = ({ name }: { name: string }) => {
-      useKeys({ escape: () => pressed.push(name) });
-      return createElement(OverlayFrame, { ...FRAME, title: name });
-    };
-    const low = app.overlays.open(createElement(Pressed, { name: "low" }));
-    app.overlays.open(createElement(Pressed, { name: "high" }));
-    renderComponent(withConsole(app, createElement(OverlayHost, { screen: { width: 60, height: 12 } })));
-    const key = { kind: "key", chord: "escape" } as const;
-    app.overlays.handleInput(key);
-    expect(pressed).toEqual(["high"]);
-    expect(app.overlays.text?.title).toBe("high");
-    app.overlays.open(null); // one that shows nothing and handles nothing
-    app.overlays.handleInput(key);
-    expect(app.overlays.all).toHaveLength(2);
-    app.overlays.close(low);
-    app.overlays.handleInput(key);
-    expect(pressed).toEqual(["high"]);
-    expect(app.overlays.text).toBeUndefined();
-  });
+it("the stack of overlays gives keys to the top one, and texts to those who read them", () => {
+  const app = createStubConsole();
+  const pressed: string[] = [];
+  const Pressed = ({ name }: { name: string }) => {
+    useKeys({ escape: () => pressed.push(name) });
+    return createElement(OverlayFrame, { ...FRAME, title: name });
+  };
+  const low = app.overlays.open(createElement(Pressed, { name: "low" }));
+  app.overlays.open(createElement(Pressed, { name: "high" }));
+  renderComponent(withConsole(app, createElement(OverlayHost, { screen: { width: 60, height: 12 } })));
+  const key = { kind: "key", chord: "escape" } as const;
+  app.overlays.handleInput(key);
+  expect(pressed).toEqual(["high"]);
+  expect(app.overlays.text?.title).toBe("high");
+  app.overlays.open(null); // one that shows nothing and handles nothing
+  app.overlays.handleInput(key);
+  expect(app.overlays.all).toHaveLength(2);
+  app.overlays.close(low);
+  app.overlays.handleInput(key);
+  expect(pressed).toEqual(["high"]);
+  expect(app.overlays.text).toBeUndefined();
 });

@@ -50,7 +50,7 @@ const entries = (given: Partial<Parameters<typeof buildPaletteEntries>[0]> = {},
     getKeyLabels: (id) => keymap.getKeyLabels(id),
     ...given,
   });
-const entry = (id: string, among = entries()): PaletteEntry | undefined => among.find((one) => one.id === id);
+const entry = (id: string, among = entries()) => among.find((one) => one.id === id);
 const all = entries();
 const found = (query: string, recent: readonly string[] = [], among = all) =>
   searchPalette(among, query, recent).entries.map(({ id }) => id);

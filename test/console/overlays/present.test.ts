@@ -5,7 +5,6 @@ import { applyGivenFields, readGivenFields } from "../../../src/cli/commands/sch
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
-  type Form,
   findFormFault,
   setFieldValue,
   toCommandWords,
@@ -49,7 +48,7 @@ const FULL: Definition = {
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
-function editing(definition: Definition): Form {
+function editing(definition: Definition) {
   const snapshot = {
     ...createSnapshot([]),
     schedules: new Map([["mail", { modRevision: 1n, value: definition }]]),

@@ -86,8 +86,7 @@ describe("the tabs", () => {
     for (const width of [20, 40, 60, 90]) {
       const app = createApp(tab);
       const { start, tabs, end } = fitTabs(app, width, app.tablePane);
-      const text = start + tabs.map((one) => one.text).join("") + end;
-      expect(text.length).toBeLessThanOrEqual(width);
+      expect((start + tabs.map((one) => one.text).join("") + end).length).toBeLessThanOrEqual(width);
       expect(tabs.map(({ id }) => id)).toContain(isEtcdTab(tab) ? "members" : tab);
     }
   });
@@ -99,27 +98,25 @@ describe("the tabs", () => {
   });
 });
 
-describe("a part of the screen", () => {
-  it("is rendered again for a frame in which it shows something else, and for no other", () => {
-    let problems = 1;
-    let count = 0;
-    const app = createStubConsole({ getTabCounts: () => ({ problems }) });
-    const Shown = () => {
-      count += 1;
-      return createElement(Text, {}, String(useConsole(readCounts).problems));
-    };
-    const shown = createElement(Box, {}, withConsole(app, createElement(Shown)));
-    const { lastFrame, rerender } = render(shown);
-    const publish = () => {
-      app.frames.isDue = true;
-      return app.frames.publish();
-    };
-    expect([publish(), publish(), count]).toEqual([false, false, 1]);
-    problems = 2;
-    expect([publish(), app.frames.publish()]).toEqual([true, false]);
-    rerender(shown);
-    expect([lastFrame(), count]).toEqual(["2", 2]);
-  });
+it("a part of the screen is rendered again for a frame in which it shows something else, and for no other", () => {
+  let problems = 1;
+  let count = 0;
+  const app = createStubConsole({ getTabCounts: () => ({ problems }) });
+  const Shown = () => {
+    count += 1;
+    return createElement(Text, {}, String(useConsole(readCounts).problems));
+  };
+  const shown = createElement(Box, {}, withConsole(app, createElement(Shown)));
+  const { lastFrame, rerender } = render(shown);
+  const publish = () => {
+    app.frames.isDue = true;
+    return app.frames.publish();
+  };
+  expect([publish(), publish(), count]).toEqual([false, false, 1]);
+  problems = 2;
+  expect([publish(), app.frames.publish()]).toEqual([true, false]);
+  rerender(shown);
+  expect([lastFrame(), count]).toEqual(["2", 2]);
 });
 
 describe("lines between panes", () => {

@@ -5,7 +5,7 @@ import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import { UNICODE } from "../../../src/console/theme/theme.ts";
 
 /** Expects that cells become these, all as texts with roles. */
-function expectQuiet(cells: string, quiet: string): void {
+function expectQuiet(cells: string, quiet: string) {
   expect(quietenCells(parseSpans<StyleRole>(cells), UNICODE)).toEqual(parseSpans(quiet));
 }
 

@@ -11,7 +11,7 @@ function createRows(keys: readonly string[]): RowList {
 }
 
 /** Clamps the cursors of a table, a tree, and the jobs of the panel, newest first. */
-function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}): ConsoleState {
+function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}) {
   const layout = computeLayout({ width: 120, height: 30 }, state, { panelLines: 2 });
   if (layout === undefined) throw new Error("no layout");
   const lists = {
@@ -47,8 +47,7 @@ describe("cursors on rows that change", () => {
   });
 
   test("nothing changes when every cursor is on its row", () => {
-    const state = createLocksState();
-    const settled = clamp(state);
+    const settled = clamp(createLocksState());
     expect(settled.tabs.locks.cursor.key).toBe("a");
     expect(clamp(settled)).toBe(settled);
   });

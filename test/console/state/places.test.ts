@@ -14,7 +14,7 @@ function jump(state: ConsoleState, tab: TabId, key: string): ConsoleState {
   return { ...before, tab, tabs, focus: "table" };
 }
 
-function locate({ tab, tabs }: ConsoleState): string {
+function locate({ tab, tabs }: ConsoleState) {
   return `${tab}/${tabs[tab].cursor.key ?? ""}`;
 }
 

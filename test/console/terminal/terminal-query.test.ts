@@ -73,13 +73,11 @@ it("learns once that the terminal has all colours, however late", () => {
   expect([seen, query.hasAllColours]).toEqual([["expects nothing", "changed"], true]);
 });
 
-describe("a change of the theme", () => {
-  it("is taken whenever it comes, and told once", () => {
-    const { query, seen } = createQuery();
-    query.takeReport(ATTRIBUTES);
-    for (const isLight of [true, true, false]) query.takeReport({ kind: "report", of: "scheme", isLight });
-    expect([seen, query.isLight]).toEqual([["expects nothing", "changed", "changed"], false]);
-  });
+it("a change of the theme is taken whenever it comes, and told once", () => {
+  const { query, seen } = createQuery();
+  query.takeReport(ATTRIBUTES);
+  for (const isLight of [true, true, false]) query.takeReport({ kind: "report", of: "scheme", isLight });
+  expect([seen, query.isLight]).toEqual([["expects nothing", "changed", "changed"], false]);
 });
 
 describe("the end", () => {

@@ -88,33 +88,31 @@ describe.each(MODIFIERS.map((modifier, at) => [modifier, at + 2] as const))("wit
   });
 });
 
-describe("peculiarities", () => {
-  it.each([
-    ["F13 to F20", HIGHER.map((rest) => `\x1b${rest}`).join(""), "f13 f14 f15 f16 f17 f18 f19 f20"],
-    [
-      "kitty's F13 to F20",
-      Array.from({ length: 8 }, (_, at) => `\x1b[${57_376 + at}u`).join(""),
-      "f13 f14 f15 f16 f17 f18 f19 f20",
-    ],
-    ["rxvt with Ctrl", "\x1b[11^\x1b[8^\x1bOa\x1bOd", "ctrl+f1 ctrl+end ctrl+up ctrl+left"],
-    ["rxvt with Shift", "\x1b[a\x1b[d\x1b[3$", "shift+up shift+left shift+delete"],
-    ["rxvt with Ctrl and Shift", "\x1b[3@\x1b[23@", "ctrl+shift+delete ctrl+shift+f11"],
-    [
-      "rxvt with Alt",
-      "\x1b\x1b[A\x1b\x1bOa\x1b\x1b[3~\x1b\x1b[7^",
-      "alt+up ctrl+alt+up alt+delete ctrl+alt+home",
-    ],
-    ["Shift+Tab of xterm, and of the Linux console", "\x1b[Z\x1b\t", "shift+tab shift+tab"],
-    ["the keypad", "\x1bOp\x1bOy\x1bOk\x1bOm\x1bOj\x1bOo\x1bOn\x1bOM", "0 9 + - * / . enter"],
-    ["kitty's keypad", "\x1b[57399u\x1b[57413u\x1b[57414u\x1b[57417u", "0 + enter left"],
-    ["Backspace, here DEL, there BS", "\x7f\x08\x1b\x7f", "backspace ctrl+h alt+backspace"],
-    ["kitty: what Shift makes of a key", "\x1b[49:33;2u\x1b[106:74;2u\x1b[223;2u", "! J ß"],
-    ["kitty: the text that it types", "\x1b[97;;225u\x1b[97;2;193u", "á Á"],
-    ["kitty: where a letter stands on a Latin keyboard", "\x1b[1094::119;5u\x1b[1094u", "ctrl+w ц"],
-    ["kitty: Caps Lock and Num Lock are no modifiers", "\x1b[106;65u\x1b[106;133u", "j ctrl+j"],
-    ["eight-bit CSI and SS3", Buffer.from("\x9bA\x8fP\x9b5~", "latin1").toString("latin1"), "up f1 pageup"],
-  ])("%s", (_what, bytes, wanted) => {
-    const hasEightBit = /[\x80-\x9f]/.test(bytes);
-    expect(parseChords(Buffer.from(bytes, hasEightBit ? "latin1" : "utf8")).join(" ")).toBe(wanted);
-  });
+it.each([
+  ["F13 to F20", HIGHER.map((rest) => `\x1b${rest}`).join(""), "f13 f14 f15 f16 f17 f18 f19 f20"],
+  [
+    "kitty's F13 to F20",
+    Array.from({ length: 8 }, (_, at) => `\x1b[${57_376 + at}u`).join(""),
+    "f13 f14 f15 f16 f17 f18 f19 f20",
+  ],
+  ["rxvt with Ctrl", "\x1b[11^\x1b[8^\x1bOa\x1bOd", "ctrl+f1 ctrl+end ctrl+up ctrl+left"],
+  ["rxvt with Shift", "\x1b[a\x1b[d\x1b[3$", "shift+up shift+left shift+delete"],
+  ["rxvt with Ctrl and Shift", "\x1b[3@\x1b[23@", "ctrl+shift+delete ctrl+shift+f11"],
+  [
+    "rxvt with Alt",
+    "\x1b\x1b[A\x1b\x1bOa\x1b\x1b[3~\x1b\x1b[7^",
+    "alt+up ctrl+alt+up alt+delete ctrl+alt+home",
+  ],
+  ["Shift+Tab of xterm, and of the Linux console", "\x1b[Z\x1b\t", "shift+tab shift+tab"],
+  ["the keypad", "\x1bOp\x1bOy\x1bOk\x1bOm\x1bOj\x1bOo\x1bOn\x1bOM", "0 9 + - * / . enter"],
+  ["kitty's keypad", "\x1b[57399u\x1b[57413u\x1b[57414u\x1b[57417u", "0 + enter left"],
+  ["Backspace, here DEL, there BS", "\x7f\x08\x1b\x7f", "backspace ctrl+h alt+backspace"],
+  ["kitty: what Shift makes of a key", "\x1b[49:33;2u\x1b[106:74;2u\x1b[223;2u", "! J ß"],
+  ["kitty: the text that it types", "\x1b[97;;225u\x1b[97;2;193u", "á Á"],
+  ["kitty: where a letter stands on a Latin keyboard", "\x1b[1094::119;5u\x1b[1094u", "ctrl+w ц"],
+  ["kitty: Caps Lock and Num Lock are no modifiers", "\x1b[106;65u\x1b[106;133u", "j ctrl+j"],
+  ["eight-bit CSI and SS3", Buffer.from("\x9bA\x8fP\x9b5~", "latin1").toString("latin1"), "up f1 pageup"],
+])("peculiarities: %s", (_what, bytes, wanted) => {
+  const hasEightBit = /[\x80-\x9f]/.test(bytes);
+  expect(parseChords(Buffer.from(bytes, hasEightBit ? "latin1" : "utf8")).join(" ")).toBe(wanted);
 });

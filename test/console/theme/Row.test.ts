@@ -33,7 +33,7 @@ const [SELECTED, GREEN, QUIET, TEXT] = [at("#04395e"), at("#6cc58a"), at("#a0a8b
 
 const cellsOf = (text: string): RowCell[] => parseSpans<StyleRole>(text);
 
-function renderRow(row: RowModel, theme = dark, width = 20): string {
+function renderRow(row: RowModel, theme = dark, width = 20) {
   return renderComponent(createElement(Row, { ...row, width }), theme)[0] ?? "";
 }
 
@@ -103,8 +103,7 @@ describe("a row", () => {
       GREEN,
       TEXT,
     ]);
-    const text = stripStyles(renderRow({ cells, selection: "focused" }));
-    expect(text).toBe("▎ invoices ● held".padEnd(20));
+    expect(stripStyles(renderRow({ cells, selection: "focused" }))).toBe("▎ invoices ● held".padEnd(20));
     expect(renderRow({ cells, selection: "focused" })).not.toBe(renderRow({ cells, selection: "unfocused" }));
   });
 

@@ -22,7 +22,7 @@ const CONTRASTING = 7;
 const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
 /** A colour of the 256, from xterm's table. */
-function of256(at: number): string {
+function of256(at: number) {
   const levels = [0, 95, 135, 175, 215, 255];
   const cube = [36, 6, 1].map((step) => levels[Math.floor((at - 16) / step) % 6] ?? 0);
   const shown = at >= 232 ? Array<number>(3).fill(8 + 10 * (at - 232)) : cube;
@@ -31,7 +31,7 @@ function of256(at: number): string {
 
 const reduce = (hex: string) => of256(findNearest256(hex));
 
-function luminance(hex: string): number {
+function luminance(hex: string) {
   const [r = 0, g = 0, b = 0] = rgb(hex).map((value) => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -39,7 +39,7 @@ function luminance(hex: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function contrast(a: string, b: string): number {
+function contrast(a: string, b: string) {
   const [more = 0, less = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (more + 0.05) / (less + 0.05);
 }

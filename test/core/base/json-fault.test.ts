@@ -5,7 +5,7 @@ import { findJsonFault as findFault } from "../../../src/core/base/json-fault.ts
 
 const findJsonFault = (text: string) => findFault(text, parser);
 
-function parses(text: string): boolean {
+function parses(text: string) {
   try {
     JSON.parse(text);
     return true;

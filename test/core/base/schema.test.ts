@@ -31,13 +31,12 @@ describe("applySchema", () => {
     expect(applySchema(FILE, { server: { port: 80 }, more: 1 })).toEqual({ value: { server: { port: 80 } } });
   });
 
-  const faults: [string, object, (string | number)[], string][] = [
+  test.each<[string, object, (string | number)[], string]>([
     ["a wrong value", { port: "80" }, ["server", "port"], '"80" is not a number'],
     ["a wrong item", { port: 1, names: ["a", 5] }, ["server", "names", 1], '"5" is not a string'],
     ["a value that another check refuses", { port: 65_536 }, ["server", "port"], "65536 is too large"],
     ["a missing key, as a fault of its object", {}, ["server"], 'there is no "port"'],
-  ];
-  test.each(faults)("returns the path and the words of %s", (_, server, path, what) => {
+  ])("returns the path and the words of %s", (_, server, path, what) => {
     expect(applySchema(FILE, { server })).toEqual({ fault: { path, what, isUnknown: false } });
   });
 

@@ -4,25 +4,23 @@ import { type ConfigInput, describeConfig, describeSettings } from "../../../src
 import { SETTING_KEYS } from "../../../src/core/config/settings.ts";
 import { catchFailure, resolveSettings, SYSTEM, USER } from "./fake-files.ts";
 
-describe("defaults", () => {
-  test("hold where nothing is said", () => {
-    const { values, sources, files } = resolveSettings({});
-    expect(values).toMatchObject({
-      endpoints: ["http://127.0.0.1:2379"],
-      prefix: "/signalbox/",
-      transport: "auto",
-      ttl: 30_000,
-      terminationTimeout: 10_000,
-      busyExitCode: 75,
-      history: true,
-      logLevel: "warn",
-      macros: {},
-      host: undefined,
-    });
-    expect(new Set(Object.values(sources))).toEqual(new Set(["default"]));
-    expect(Object.keys(values)).toEqual(SETTING_KEYS);
-    expect(files).toEqual([]);
+test("defaults: hold where nothing is said", () => {
+  const { values, sources, files } = resolveSettings({});
+  expect(values).toMatchObject({
+    endpoints: ["http://127.0.0.1:2379"],
+    prefix: "/signalbox/",
+    transport: "auto",
+    ttl: 30_000,
+    terminationTimeout: 10_000,
+    busyExitCode: 75,
+    history: true,
+    logLevel: "warn",
+    macros: {},
+    host: undefined,
   });
+  expect(new Set(Object.values(sources))).toEqual(new Set(["default"]));
+  expect(Object.keys(values)).toEqual(SETTING_KEYS);
+  expect(files).toEqual([]);
 });
 
 describe("precedence", () => {

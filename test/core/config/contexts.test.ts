@@ -10,42 +10,40 @@ const CONTEXTS = {
 
 const PROD = { contexts: CONTEXTS, context: "prod" };
 
-describe("which context is active", () => {
-  test.each([
-    ["none is", {}, { [USER]: { contexts: CONTEXTS } }, undefined, "default"],
-    ["a file names it", {}, { [USER]: PROD }, "prod", `${USER}: context`],
-    [
-      "the user's file is stronger than the system's",
-      {},
-      { [USER]: { context: "staging" }, [SYSTEM]: PROD },
-      "staging",
-      `${USER}: context`,
-    ],
-    [
-      "a variable is stronger than files",
-      { env: { SIGNALBOX_CONTEXT: "staging" } },
-      { [USER]: PROD },
-      "staging",
-      "environment SIGNALBOX_CONTEXT",
-    ],
-    [
-      "an empty variable counts as unset",
-      { env: { SIGNALBOX_CONTEXT: "" } },
-      { [USER]: PROD },
-      "prod",
-      `${USER}: context`,
-    ],
-    [
-      "a flag is stronger than a variable",
-      { flags: { context: "prod" }, env: { SIGNALBOX_CONTEXT: "staging" } },
-      { [USER]: { contexts: CONTEXTS } },
-      "prod",
-      "flag --context",
-    ],
-  ])("%s", (_, input, files, name, source) => {
-    const { values, sources } = resolveSettings(input, files);
-    expect([values.context, sources.context]).toEqual([name, source]);
-  });
+test.each([
+  ["none is", {}, { [USER]: { contexts: CONTEXTS } }, undefined, "default"],
+  ["a file names it", {}, { [USER]: PROD }, "prod", `${USER}: context`],
+  [
+    "the user's file is stronger than the system's",
+    {},
+    { [USER]: { context: "staging" }, [SYSTEM]: PROD },
+    "staging",
+    `${USER}: context`,
+  ],
+  [
+    "a variable is stronger than files",
+    { env: { SIGNALBOX_CONTEXT: "staging" } },
+    { [USER]: PROD },
+    "staging",
+    "environment SIGNALBOX_CONTEXT",
+  ],
+  [
+    "an empty variable counts as unset",
+    { env: { SIGNALBOX_CONTEXT: "" } },
+    { [USER]: PROD },
+    "prod",
+    `${USER}: context`,
+  ],
+  [
+    "a flag is stronger than a variable",
+    { flags: { context: "prod" }, env: { SIGNALBOX_CONTEXT: "staging" } },
+    { [USER]: { contexts: CONTEXTS } },
+    "prod",
+    "flag --context",
+  ],
+])("which context is active: %s", (_, input, files, name, source) => {
+  const { values, sources } = resolveSettings(input, files);
+  expect([values.context, sources.context]).toEqual([name, source]);
 });
 
 describe("the settings of the active context", () => {

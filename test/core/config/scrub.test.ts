@@ -72,51 +72,44 @@ describe("where a login comes from", () => {
   });
 });
 
-describe("half a login", () => {
-  test.each([
-    ["user only", { flags: { user: "cron" } }, {}, "user is set (flag --user), but no password"],
-    [
-      "password only",
-      { env: { SIGNALBOX_PASSWORD: SECRET } },
-      {},
-      "a password is set (environment SIGNALBOX_PASSWORD), but no user",
-    ],
-    [
-      "both kinds",
-      {},
-      { [SYSTEM]: { user: "c", password: SECRET, passwordFile: "/s" } },
-      "password and passwordFile are both set",
-    ],
-    ["no such file", { flags: { user: "c", passwordFile: "/none" } }, {}, "/none does not exist"],
-    [
-      "an empty file",
-      { flags: { user: "c", passwordFile: "/s" } },
-      { "/s": "\n" },
-      "/s must contain one line",
-    ],
-    [
-      "two lines",
-      { flags: { user: "c", passwordFile: "/s" } },
-      { "/s": `${SECRET}\nmore\n` },
-      "/s must contain one line",
-    ],
-    [
-      "no text",
-      {},
-      { [SYSTEM]: { user: "c", password: 12345 } },
-      "password: it is not a string (not shown here)",
-    ],
-    [
-      "certificate without key",
-      { env: { ETCDCTL_CERT: "/c.pem" } },
-      {},
-      "cert is set (environment ETCDCTL_CERT), but key is not",
-    ],
-    ["key without certificate", { flags: { key: "/k.pem" } }, {}, "key is set (flag --key), but cert is not"],
-  ])("%s", (_, input, files, message) => {
-    expect(() => resolved(input, files)).toThrow(ConfigError);
-    expect(() => resolved(input, files)).toThrow(message);
-  });
+test.each([
+  ["user only", { flags: { user: "cron" } }, {}, "user is set (flag --user), but no password"],
+  [
+    "password only",
+    { env: { SIGNALBOX_PASSWORD: SECRET } },
+    {},
+    "a password is set (environment SIGNALBOX_PASSWORD), but no user",
+  ],
+  [
+    "both kinds",
+    {},
+    { [SYSTEM]: { user: "c", password: SECRET, passwordFile: "/s" } },
+    "password and passwordFile are both set",
+  ],
+  ["no such file", { flags: { user: "c", passwordFile: "/none" } }, {}, "/none does not exist"],
+  ["an empty file", { flags: { user: "c", passwordFile: "/s" } }, { "/s": "\n" }, "/s must contain one line"],
+  [
+    "two lines",
+    { flags: { user: "c", passwordFile: "/s" } },
+    { "/s": `${SECRET}\nmore\n` },
+    "/s must contain one line",
+  ],
+  [
+    "no text",
+    {},
+    { [SYSTEM]: { user: "c", password: 12345 } },
+    "password: it is not a string (not shown here)",
+  ],
+  [
+    "certificate without key",
+    { env: { ETCDCTL_CERT: "/c.pem" } },
+    {},
+    "cert is set (environment ETCDCTL_CERT), but key is not",
+  ],
+  ["key without certificate", { flags: { key: "/k.pem" } }, {}, "key is set (flag --key), but cert is not"],
+])("half a login: %s", (_, input, files, message) => {
+  expect(() => resolved(input, files)).toThrow(ConfigError);
+  expect(() => resolved(input, files)).toThrow(message);
 });
 
 describe("a password in a file that others can get at", () => {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type EtcdMember, findEtcd, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-function isAlive(pid: number): boolean {
+function isAlive(pid: number) {
   try {
     process.kill(pid, 0);
   } catch {
@@ -17,7 +17,7 @@ function isAlive(pid: number): boolean {
   return !/\) Z /.test(state); // a zombie waits for a reaper that is not ours
 }
 
-const getPid = (member: EtcdMember): number => {
+const getPid = (member: EtcdMember) => {
   if (member.pid === undefined) throw new Error("it was not started");
   return member.pid;
 };

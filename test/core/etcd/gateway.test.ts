@@ -23,7 +23,7 @@ describe("the lean transport", () => {
   });
 
   /** @param total  what is answered for good needs no deadline, which a slow machine would miss */
-  const openStoreOn = async (listener: RequestListener, total = 60_000): Promise<Store> => {
+  const openStoreOn = async (listener: RequestListener, total = 60_000) => {
     server = createServer(listener).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

@@ -72,7 +72,7 @@ describe("a login", () => {
       return text;
     });
   const answerLast = (token = "t") => getLastAsked().answer(token);
-  const getLastAsked = (): Asked => {
+  const getLastAsked = () => {
     const one = asked.at(-1);
     if (one === undefined) throw new Error("nobody was asked");
     return one;

@@ -11,7 +11,7 @@ import { createRealClock } from "../../../src/core/process/clock.ts";
 const STOPPED = 1_500;
 
 /** Stops this thread, as SIGSTOP or a busy machine stops a process. */
-function stopThread(ms: number): void {
+function stopThread(ms: number) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 

@@ -27,14 +27,14 @@ afterEach(() => {
   for (const store of stores.splice(0)) store.close();
 });
 
-async function readClusterId(member: EtcdMember): Promise<bigint> {
+async function readClusterId(member: EtcdMember) {
   const answer = await fetch(`${member.clientUrl}/v3/maintenance/status`, { method: "POST", body: "{}" });
   const { header } = (await answer.json()) as { header: { cluster_id: string } };
   return BigInt(header.cluster_id);
 }
 
 /** A store over both, that starts with ours. */
-async function openBoth(transport: Transport, more: Partial<StoreOptions> = {}): Promise<Store> {
+async function openBoth(transport: Transport, more: Partial<StoreOptions> = {}) {
   const endpoints = [ours.clientUrl, theirs.clientUrl];
   const store = await open({ endpoints, transport, timeouts: TIMEOUTS, ...more });
   stores.push(store);

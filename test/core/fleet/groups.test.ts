@@ -55,7 +55,7 @@ const anyFleet = fc.dictionary(
 );
 
 /** Hosts of a group by repeating what a group is until nothing changes. */
-function closure(all: Record<string, string[]>, group: string): Set<string> {
+function closure(all: Record<string, string[]>, group: string) {
   let reached = new Set([group]);
   for (;;) {
     const more = new Set([...reached].flatMap((one) => [one, ...(all[one] ?? [])]));
@@ -112,7 +112,7 @@ describe("against the closure", () => {
   });
 });
 
-function reaches(all: Record<string, string[]>, from: string, to: string): boolean {
+function reaches(all: Record<string, string[]>, from: string, to: string) {
   const seen = new Set([from]);
   for (const one of seen)
     for (const member of all[one] ?? []) if (all[member] !== undefined) seen.add(member);
@@ -182,15 +182,13 @@ describe("a group's value", () => {
   });
 });
 
-describe("notes", () => {
-  test("tell of circles, of empty groups, and of groups named like hosts", () => {
-    const notes = listGroupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
-    expect(notes).toEqual([
-      'group "none" is empty: no run that is limited to it can start',
-      'group "web1.example.com" is named like a host: a member "web1.example.com" means the group',
-      'groups contain each other in a circle ("a" > "b" > "a"): all of them have the same hosts',
-    ]);
-  });
+test("notes: tell of circles, of empty groups, and of groups named like hosts", () => {
+  const notes = listGroupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
+  expect(notes).toEqual([
+    'group "none" is empty: no run that is limited to it can start',
+    'group "web1.example.com" is named like a host: a member "web1.example.com" means the group',
+    'groups contain each other in a circle ("a" > "b" > "a"): all of them have the same hosts',
+  ]);
 });
 
 test("a host's name is compared without case and last dot", () => {

@@ -102,14 +102,12 @@ describe("numbers", () => {
   });
 });
 
-describe("own macros", () => {
-  test.each([
-    [{ CPU: 2 }, "CPU is built in"],
-    [{ lower: 2 }, '"lower" is not a macro name'],
-    [{ "A|B": 2 }, "is not a macro name"],
-    [{ X: "a\nb" }, "X cannot be part of a name: it contains a control character"],
-  ])("%j is refused", (macros, message) => {
-    expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(ConfigError);
-    expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(message);
-  });
+test.each([
+  [{ CPU: 2 }, "CPU is built in"],
+  [{ lower: 2 }, '"lower" is not a macro name'],
+  [{ "A|B": 2 }, "is not a macro name"],
+  [{ X: "a\nb" }, "X cannot be part of a name: it contains a control character"],
+])("own macros: %j is refused", (macros, message) => {
+  expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(ConfigError);
+  expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(message);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import { createMacros } from "../../../src/core/fleet/macros.ts";
 import {
@@ -34,11 +34,9 @@ test.each(['{"v":1}', '{"order":3,"note":"x"}'])("%j states no total", (text) =>
   expect(evaluateConfiguredTotal(text, macros)).toBeUndefined();
 });
 
-describe("what is kept", () => {
-  test.each([{ total: "10" }, {}, { order: 2 }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
-    "%j is read back",
-    (config) => {
-      expect(parseResourceConfig(serializeResourceConfig(config))).toEqual({ value: config });
-    },
-  );
-});
+test.each([{ total: "10" }, {}, { order: 2 }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
+  "what is kept: %j is read back",
+  (config) => {
+    expect(parseResourceConfig(serializeResourceConfig(config))).toEqual({ value: config });
+  },
+);

@@ -64,7 +64,7 @@ describe.runIf(canCreateCgroups)("a command without guardians", () => {
 
 describe.runIf(canCreateCgroups)("a command with a guardian", () => {
   /** @param here  words before the runner of the command. @param there  those before a runner that starts later */
-  async function testSurvival(here: readonly string[], there: readonly string[]): Promise<void> {
+  async function testSurvival(here: readonly string[], there: readonly string[]) {
     const home = createCgroupHome();
     const out = createOutput();
     const run = home.start(`${WAIT_FOR_FILE}; exit 4`, { OUT: out.path }, here);
@@ -100,7 +100,7 @@ describe.runIf(canCreateCgroups)("a command with a guardian", () => {
 });
 
 /** Creates cgroups of runs that have a guardian: a process holds their locks. */
-async function occupy(home: string, count: number): Promise<void> {
+async function occupy(home: string, count: number) {
   for (let i = 0; i < count; i++) mkdirSync(join(home, `signalbox-run-1-${i.toString(16)}`));
   const script = `for kill in ${home}/signalbox-run-1-*/cgroup.kill; do
     exec {fd}>$kill && flock -n $fd || exit 1
@@ -117,7 +117,7 @@ async function occupy(home: string, count: number): Promise<void> {
 describe.runIf(canCreateCgroups && process.arch === "x64")("the system calls of a start", () => {
   const folder = createTestFolder(afterAll);
 
-  async function countCalls(runs: number): Promise<number> {
+  async function countCalls(runs: number) {
     const home = createCgroupHome();
     await occupy(home.path, runs);
     const [agent, log] = [await startAgent(), join(folder, String(runs))];

@@ -20,7 +20,7 @@ async function startWithEscapee(command: string) {
   return { lines, stop, ended, isRunning: () => isAlive(program) };
 }
 
-function isAlive(pid: number): boolean {
+function isAlive(pid: number) {
   try {
     return process.kill(pid, 0);
   } catch {

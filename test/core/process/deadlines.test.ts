@@ -19,7 +19,7 @@ import { createGuardianHost } from "../../../src/core/process/host.ts";
 const SOON = 4_000;
 
 /** A deadline so many ms from now. @returns how late it is, ms, stalls not counted */
-function startLatenessCheck(ms: number): () => number {
+function startLatenessCheck(ms: number) {
   const passed = startStopwatch();
   return () => passed() - ms;
 }

@@ -19,12 +19,12 @@ import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Bytes that a process has read. */
-function readByteCount(pid: number): number {
+function readByteCount(pid: number) {
   return Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }
 
 /** Waits until a guardian has read the list of all processes, which it does again and again where there is no cgroup. */
-async function waitForScan(inner: number): Promise<void> {
+async function waitForScan(inner: number) {
   const listed = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length * 50;
   for (const _ of ["one that may have begun before", "one that has not"]) {
     const before = readByteCount(inner);
@@ -33,7 +33,7 @@ async function waitForScan(inner: number): Promise<void> {
 }
 
 /** A pid namespace that is no descendant of any command. @returns its first process */
-async function startOtherNamespace(): Promise<number> {
+async function startOtherNamespace() {
   const outside = createSleeper();
   const holder = spawn("unshare", ["-pf", "--kill-child", ...outside.words.split(" ")], { stdio: "ignore" });
   onTestFinished(() => void holder.kill("SIGKILL"));
@@ -42,7 +42,7 @@ async function startOtherNamespace(): Promise<number> {
 }
 
 /** Waits until a process that left would be found: at once in a cgroup, else once it was seen. */
-async function waitUntilFindable(run: Runner, inner: number): Promise<void> {
+async function waitUntilFindable(run: Runner, inner: number) {
   const { pid = 0 } = await run.waitForEvent("started");
   if (readCgroupPath(pid) === readCgroupPath(run.pid)) await waitForScan(inner);
 }

@@ -49,7 +49,7 @@ class Serving {
     });
   }
 
-  async serve(): Promise<void> {
+  async serve() {
     const connection = this.#connection;
     await this.#waitFor(FROM_LAUNCHER.end);
     connection.send(TO_LAUNCHER.accepted, 1n);
@@ -75,13 +75,13 @@ class Serving {
   }
 
   /** The code of the command, as an agent gives it to the launcher; 125: it is not known. */
-  #readCode(): bigint {
+  #readCode() {
     const exited = this.#find(GUARDIAN_EVENT.exited);
     return exited !== undefined && (exited.a & 0x7fn) === 0n ? exited.a >> 8n : 125n;
   }
 
   /** Waits for a frame of one of these kinds, or for the end of the guardians or of the connection. */
-  async #waitFor(...kinds: readonly number[]): Promise<void> {
+  async #waitFor(...kinds: readonly number[]) {
     const isEnd = () => this.#hasEnded || this.#find(FROM_LAUNCHER.guardiansEnded) !== undefined;
     const isThere = () => isEnd() || kinds.some((kind) => this.#find(kind) !== undefined);
     const describe = () => `frames so far: ${this.#connection.frames.map(({ kind }) => kind)}`;

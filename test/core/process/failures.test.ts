@@ -15,7 +15,7 @@ import { locateNative } from "../../../src/core/process/native/locate.ts";
 
 const folder = createTestFolder(afterAll);
 /** @returns the path of a program */
-function writeProgram(name: string, text: string): string {
+function writeProgram(name: string, text: string) {
   const path = join(folder, name);
   writeFileSync(path, text, { mode: 0o755 });
   return path;

@@ -19,7 +19,7 @@ import { addMs } from "../../../src/core/base/clock.ts";
 import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../../src/core/process/guarded-command/wire.ts";
 import { createGuardianHost } from "../../../src/core/process/host.ts";
 
-function stop(...pids: number[]): void {
+function stop(...pids: number[]) {
   for (const pid of pids) killProcess(pid, "SIGSTOP");
 }
 

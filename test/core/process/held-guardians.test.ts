@@ -25,7 +25,7 @@ import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../../src/core/process/guar
 const program = compileProgram("hold-process", createTestFolder(afterAll));
 
 /** Holds a process until the end of the test. */
-async function hold(pid: number): Promise<void> {
+async function hold(pid: number) {
   const debuggerProcess = spawn(program, [String(pid)], { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => void debuggerProcess.kill("SIGKILL"));
   const isHeld = await new Promise((resolve) => {

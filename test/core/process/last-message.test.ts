@@ -12,7 +12,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { addMs } from "../../../src/core/base/clock.ts";
 
 /** Blocks, without reading, until the command has ended and the guardian has sent everything. */
-function standStill(mark: string): void {
+function standStill(mark: string) {
   const isOver = () => listMarkedProcesses(mark).every(({ name }) => name === GUARDIAN);
   while (!isOver());
   for (const end = performance.now() + 100; performance.now() < end; );

@@ -44,7 +44,7 @@ async function startWaiting(note = "place 1", retryMs = 10_000n) {
 }
 
 /** Ends an agent, and starts another one at once. */
-async function restart(agent: FakeAgent): Promise<AgentConnection> {
+async function restart(agent: FakeAgent) {
   agent.stop();
   await agent.start();
   return agent.accept();

@@ -9,7 +9,7 @@ import {
   startRunner,
 } from "../../../fixtures/process/guarded-processes.ts";
 
-async function readOutput(...command: [string, ...string[]]): Promise<string> {
+async function readOutput(...command: [string, ...string[]]) {
   return (await startRunner(createMark(), { command }).ended).stdout.toString();
 }
 

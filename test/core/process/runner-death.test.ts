@@ -32,7 +32,7 @@ const spinFor = async (ms: number) => {
 const SOON = 15_000;
 
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
-async function measureKill(ms: number): Promise<number> {
+async function measureKill(ms: number) {
   const mark = createMark();
   const run = startRunner(mark, { command: [getFixturePath("process-tree.sh")] });
   await run.waitForEvent("spawning");
@@ -61,14 +61,14 @@ test("so does one that dies at a step of the start", async () => {
 const METRONOME = `trap "" TERM; while :; do read up idle </proc/uptime; echo $up >>$OUT; sleep 0.01; done`;
 
 /** How long a metronome ran after an instant, s; of a beat that is late, it stood still, no more than 50 ms count. */
-function measureRanAfter(instant: number, beats: readonly number[]): number {
+function measureRanAfter(instant: number, beats: readonly number[]) {
   const steps = beats.map((beat, at) => Math.min(beat - Math.max(beats[at - 1] ?? beat, instant), 0.05));
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
 test("a frozen runner's command is dead by its deadline", ({ task }) => retryAfterStalls(task, testFrozen));
 
-async function testFrozen(): Promise<void> {
+async function testFrozen() {
   const mark = createMark();
   const out = createOutput();
   // At `termIn` it ignores SIGTERM.

@@ -75,7 +75,7 @@ const anyQueue = fc
 const anyTotal = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
 
 /** Gives every unit a taker, one after the other; says how many find none. */
-function unitsShort(entries: Queue, own: number, total: number): number {
+function unitsShort(entries: Queue, own: number, total: number) {
   const takers = entries.flatMap(({ ticket }, at) => {
     const isBefore = at <= own || ticket?.state === "held" || ticket?.state === "grace";
     return isBefore ? Array.from({ length: ticket?.count ?? total }, () => at) : [];
@@ -144,7 +144,7 @@ function play(
   events: readonly QueueChange[],
   configured: number | undefined,
   check: (entries: QueueEntry[], inside: QueueEntry[]) => void,
-): void {
+) {
   let entries: QueueEntry[] = [];
   let before = new Set<string>();
   for (const [number, what] of events.entries()) {

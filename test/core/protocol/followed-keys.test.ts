@@ -9,12 +9,12 @@ class Values extends FollowedKeys {
   readonly values = new Map<string, string>();
   readonly calls: string[] = [];
 
-  protected override storeKey({ key, value }: KeyValue): void {
+  protected override storeKey({ key, value }: KeyValue) {
     this.values.set(key, value);
     this.calls.push(`${key}=${value}${this.isReading ? " read" : ""}`);
   }
 
-  protected override removeKey(key: string): void {
+  protected override removeKey(key: string) {
     this.values.delete(key);
     this.calls.push(`-${key}`);
   }
@@ -30,14 +30,14 @@ const kv = (key: string, modRevision: bigint, value = `${modRevision}`): KeyValu
 const put = (key: string, revision: bigint): WatchEvent => ({ type: "put", kv: kv(key, revision) });
 const del = (key: string, revision: bigint): WatchEvent => ({ type: "delete", key, revision });
 
-function readInto(values: Values, revision: bigint, kvs: readonly KeyValue[]): void {
+function readInto(values: Values, revision: bigint, kvs: readonly KeyValue[]) {
   values.begin();
   for (const each of kvs) values.add(each);
   values.finish(revision);
 }
 
 describe("keys that are followed", () => {
-  const cases: { name: string; act: (values: Values) => void; calls: string[] }[] = [
+  test.each<{ name: string; act: (values: Values) => void; calls: string[] }>([
     {
       name: "a second read stores only what is new, and removes what is gone",
       act: (values) => readInto(values, 9n, [kv("p/a", 2n), kv("p/b", 8n)]),
@@ -92,9 +92,7 @@ describe("keys that are followed", () => {
       },
       calls: ["p/a=8 read", "p/new=8 read"],
     },
-  ];
-
-  test.each(cases)("$name", ({ act, calls }) => {
+  ])("$name", ({ act, calls }) => {
     const values = new Values();
     readInto(values, 5n, [kv("p/a", 2n), kv("p/c", 3n)]);
     values.calls.length = 0;
@@ -137,7 +135,7 @@ describe("keys that are followed", () => {
 });
 
 /** The keys below `p/` after all events. */
-function replay(events: readonly WatchEvent[]): Map<string, KeyValue> {
+function replay(events: readonly WatchEvent[]) {
   const keys = new Map<string, KeyValue>();
   for (const event of events) {
     if (event.type === "delete") keys.delete(event.key);

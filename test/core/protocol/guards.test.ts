@@ -50,7 +50,7 @@ const NAMES = ["claim", "join", "grant"] as const;
 const STANDING = { claim: [], join: [lockKey], grant: [lockKey, dbKey] };
 
 /** Whether a transaction goes through on an etcd in which something has happened since the read. */
-function isApplied(name: Name, happen: (etcd: MemoryEtcd) => void, groupsMatter = true): boolean {
+function isApplied(name: Name, happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
   const { etcd, basis, entries } = createClaimFixture(STANDING[name]);
   happen(etcd);
   return etcd.apply(transactions[name]({ ...basis, groupsMatter }, entries)).succeeded;

@@ -120,7 +120,7 @@ const fields = [
   "until",
 ];
 
-function expectSound(ticket: Ticket): void {
+function expectSound(ticket: Ticket) {
   expect(Number.isSafeInteger(ticket.count) && ticket.count > 0).toBe(true);
   expect(Number.isSafeInteger(ticket.total) && ticket.total > 0).toBe(true);
   expect(TICKET_STATES).toContain(ticket.state);

@@ -4,7 +4,7 @@ import { ManualClock } from "../../../fixtures/manual-clock.ts";
 import { createPorts, createRequest } from "../../../fixtures/protocol/situations.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
-import type { Txn, TxnResponse } from "../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../src/core/protocol/txn.ts";
 import { claimWithRetries } from "../../../src/core/run/claim.ts";
 import type { ClaimRequest } from "../../../src/core/run/request.ts";
 
@@ -43,7 +43,7 @@ class SlowStore extends MemoryStore {
     return answer;
   }
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     const { txn: delay, put = delay } = this.#delays;
     const isPut = [...txn.success, ...txn.failure].some(({ op }) => op === "put");
     if (isPut && put === NEVER) await this.#late(put, signal); // it is not applied either
@@ -52,13 +52,13 @@ class SlowStore extends MemoryStore {
     return answer;
   }
 
-  override async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
+  override async revoke(id: bigint, signal?: AbortSignal) {
     await this.#late(this.#delays.revoke, signal);
     await super.revoke(id, signal);
   }
 
   /** As a store does it, a call that has no answer in 6 s has failed. */
-  async #late(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  async #late(ms: number, signal: AbortSignal | undefined) {
     await this.#clock.sleep(Math.min(ms, 6_000), signal);
     if (ms > 6_000) throw new StoreError("unavailable", "no answer");
   }

@@ -12,7 +12,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 const cluster = TestCluster.startForFile();
 
 /** A server's descriptor, which Node's types do not declare. */
-function getDescriptor(server: Server): number {
+function getDescriptor(server: Server) {
   return (server as unknown as { _handle: { fd: number } })._handle.fd;
 }
 
@@ -47,8 +47,7 @@ test.each([
 });
 
 test("when it ends, it leaves the socket to systemd", async () => {
-  const folder = createTestFolder();
-  const socket = join(folder, "agent.sock");
+  const socket = join(createTestFolder(), "agent.sock");
   const server = createServer().listen(socket);
   await once(server, "listening");
   onTestFinished(() => void server.close());

@@ -23,7 +23,7 @@ while read -r name </proc/$pid/comm && [ "$name" != cron ]; do
 done
 echo`;
 
-function killProcesses(user: number): void {
+function killProcesses(user: number) {
   for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
     const status = existsSync(`/proc/${name}/status`) ? readFileSync(`/proc/${name}/status`, "utf8") : "";
     if (status.includes(`\nUid:\t${user}\t`)) killProcess(Number(name), "SIGKILL");

@@ -21,14 +21,14 @@ async function startTwo(host: HostAgent) {
 const listGuardians = (run: TestProcess) =>
   listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
 
-function killGuardians(run: TestProcess): void {
+function killGuardians(run: TestProcess) {
   const guardians = listGuardians(run);
   expect(guardians).toHaveLength(2);
   for (const { pid } of guardians) killProcess(pid, "SIGKILL");
 }
 
 /** As `pkill -9 -f WORD` does, among the processes of one run. */
-function killByWord(run: TestProcess, word: string): number[] {
+function killByWord(run: TestProcess, word: string) {
   const own = new Set(listMarkedProcesses(run.mark).map(({ pid }) => pid));
   const hit = listCommandLines().filter(({ pid, cmdline }) => own.has(pid) && cmdline.includes(word));
   for (const { pid } of hit) killProcess(pid, "SIGKILL");

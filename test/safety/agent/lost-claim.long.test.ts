@@ -25,7 +25,7 @@ afterEach(async () => {
 afterAll(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
 /** Starts runs behind the proxies, and waits until their watches have been made. */
-async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
+async function startRuns(way: "served" | "alone") {
   namespace = cluster.createNamespace({
     endpoints: proxies.map(({ url }) => url),
     env: { SIGNALBOX_TTL: "30s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
@@ -49,7 +49,7 @@ async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
 }
 
 /** Counts the watches of all members. */
-async function readWatchers(): Promise<number> {
+async function readWatchers() {
   const counts = cluster.members.map(async ({ clientUrl }) => {
     const text = await (await fetch(`${clientUrl}/metrics`)).text();
     return Number(/^etcd_debugging_mvcc_watcher_total (.*)$/m.exec(text)?.[1]);
@@ -58,7 +58,7 @@ async function readWatchers(): Promise<number> {
 }
 
 /** Removes the tickets, and waits until the runs have ended for that reason. */
-async function removeTickets(runs: readonly TestProcess[]): Promise<void> {
+async function removeTickets(runs: readonly TestProcess[]) {
   const success = runs.map((_, at) => ({
     op: "range" as const,
     ...namespace.keys.getQueueRange("lock", `l${at}`),

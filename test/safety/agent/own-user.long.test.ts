@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
-import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS, SHORT_TTL_MS } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -22,7 +21,7 @@ const startHost = (env: Record<string, string> = {}) =>
   HostAgent.start(cluster, env, { ...become(OWN), owner: OWN });
 
 /** Starts a command of the agent's user that ends when its file is there, and ignores TERM, with a child that does too. */
-async function startJob({ namespace, folder }: HostAgent): Promise<{ run: TestProcess; go: string }> {
+async function startJob({ namespace, folder }: HostAgent) {
   const go = join(folder, "go");
   const wait = `until [ -e ${go} ]; do sleep 0.05; done`;
   const job = `trap "" TERM; setsid sh -c 'echo $$ >${folder}/pid; echo up; ${wait}' & ${wait}`;
@@ -32,7 +31,7 @@ async function startJob({ namespace, folder }: HostAgent): Promise<{ run: TestPr
 }
 
 /** Starts a run of the agent's user that waits for the job, and prints whether the child of the job lives. */
-async function startSecond({ namespace, folder }: HostAgent): Promise<TestProcess> {
+async function startSecond({ namespace, folder }: HostAgent) {
   const look = `[ -d /proc/$(cat ${folder}/pid) ] && echo alive; id -u`;
   const second = namespace.startRun("--lock x --wait", ["sh", "-c", look], become(OWN));
   await namespace.waitForTicket(second, "waiting", "x");

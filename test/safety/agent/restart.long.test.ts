@@ -21,7 +21,7 @@ const listPlaces = async (host: HostAgent) =>
   (await host.namespace.listTickets()).map(({ run, createRevision }) => `${run} ${createRevision}`);
 
 /** Waits until another agent owns the sessions of all tickets. */
-async function waitUntilAdopted(host: HostAgent): Promise<void> {
+async function waitUntilAdopted(host: HostAgent) {
   const { namespace } = host;
   const pid = host.process.pid;
   await waitUntil("sessions of the new agent", async () => {

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 /** Replaces the data by a backup. */
-async function restore(backup: string): Promise<void> {
+async function restore(backup: string) {
   const [member] = etcd.members;
   if (member === undefined) throw new Error("the cluster has a member");
   const [peer = ""] = (await member.runEtcdctl("member", "list")).match(/http:\S+?(?=,)/) ?? [];

@@ -3,7 +3,6 @@ import { rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { expireSession } from "../../../fixtures/cluster/expire-session.ts";
 import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
-import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SHORT_SESSIONS } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -110,7 +109,7 @@ describe.concurrent("in the wait for a retry", () => {
 });
 
 /** Waits for a file in attempt 2, and fails. */
-const startSecond = async ({ namespace }: HostAgent): Promise<{ run: TestProcess; finish: () => void }> => {
+const startSecond = async ({ namespace }: HostAgent) => {
   const path = cluster.createPath("");
   const words = ["--lock", "job", "--retries", "2", "--retry-wait", "1ms"];
   const command = `echo "attempt $SIGNALBOX_ATTEMPT"; test $SIGNALBOX_ATTEMPT != 2 || while test -e ${path}; do sleep 0.05; done; exit 7`;

@@ -13,7 +13,7 @@ const START_ALL = `
   for i in $(seq "$1"); do "$0" run --lock "lock-$i" -- true & all="$all $!"; done
   for one in $all; do wait "$one" || exit; done`;
 
-async function readRaftIndex(): Promise<bigint> {
+async function readRaftIndex() {
   const [member] = await cluster.store.readMemberStatuses();
   if (member?.ok !== true) throw new Error("the member does not tell its status");
   return member.raftIndex;

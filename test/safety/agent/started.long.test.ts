@@ -40,7 +40,7 @@ const OTHER = USER + 1_000_000_000;
 const PLACE = `/tmp/signalbox-${USER}`;
 const asUser = (user: number) => ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
 
-function createReadableFolder(): string {
+function createReadableFolder() {
   const folder = createTestFolder();
   chmodSync(folder, 0o755);
   return folder;
@@ -77,7 +77,7 @@ class Crontab {
   }
 
   /** With a socket at a place of its own. */
-  static createWithSocket(env: Record<string, string> = {}): Crontab & { socket: string } {
+  static createWithSocket(env: Record<string, string> = {}) {
     const socket = join(createTestFolder(), "agent.sock");
     onTestFinished(() => killAgents(socket));
     return Object.assign(new Crontab(undefined, { SIGNALBOX_AGENT_SOCKET: socket, ...env }), { socket });
@@ -130,7 +130,7 @@ function listProcesses(socket: string): { pid: number; name: string; session: nu
 
 const listAgents = (socket: string) => listProcesses(socket).filter(({ name }) => name !== "launcher");
 
-function killAgents(socket: string): void {
+function killAgents(socket: string) {
   for (const { pid } of listProcesses(socket)) killProcess(pid, "SIGKILL");
 }
 
@@ -139,7 +139,7 @@ const waitForAgent = (socket: string) =>
 
 describe.runIf(isRoot)("a user of cron", () => {
   /** Removes what is at the user's place, and ends its agents, before and after a test. */
-  function clearPlace(): string {
+  function clearPlace() {
     const socket = `${PLACE}/agent.sock`;
     const clear = () => {
       killAgents(socket);
@@ -334,7 +334,7 @@ describe("a command of an agent that is killed goes on", () => {
     return { crontab, held, go };
   }
 
-  async function finishJob({ crontab, held, go }: Awaited<ReturnType<typeof startJob>>): Promise<void> {
+  async function finishJob({ crontab, held, go }: Awaited<ReturnType<typeof startJob>>) {
     await waitUntil("service", async () => (await crontab.runWithoutNode("--lock x")).code === 0);
     writeFileSync(go, "");
     expect(await held.ended).toExit(3, { stderr: "" });

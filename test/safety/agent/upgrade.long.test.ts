@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HostAgent } from "../../../fixtures/cluster/host-agent.ts";
-import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
@@ -23,7 +22,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const host = await HostAgent.start(cluster);
     const { namespace } = host;
     const [journal, go] = [cluster.createPath(""), cluster.createPath()];
-    const startAll = (name: string, options: readonly string[]): TestProcess[] =>
+    const startAll = (name: string, options: readonly string[]) =>
       Array.from({ length: JOBS }, (_, at) =>
         namespace.startRun(
           ["--lock", `x${at}`, ...options],

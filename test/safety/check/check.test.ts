@@ -33,9 +33,7 @@ describe.concurrent("check crontab", () => {
     return path;
   };
   /** A namespace with groups and resources. */
-  const createSampleNamespace = async (
-    transport: (typeof TRANSPORTS)[number] = "http",
-  ): Promise<TestNamespace> => {
+  const createSampleNamespace = async (transport: (typeof TRANSPORTS)[number] = "http") => {
     const namespace = cluster.createNamespace({ transport });
     await namespace.put(namespace.keys.group("web"), '["web1.example.com","web2.example.com"]');
     await namespace.put(namespace.keys.resourceConfig("db"), '{"v":1,"total":"10"}');

@@ -10,15 +10,16 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 describe.concurrent("help", () => {
-  const HELP = [" --help", " help", "", ...ALL_COMMANDS.map(({ id }) => ` ${id} --help`)];
-
-  test.each(HELP)("signalbox%s: fits 100 columns, exit 0", async (words) => {
-    const { code, stdout, stderr } = await cluster.createNamespace().execute(words.split(" ").slice(1));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
-    expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
-    expect(stdout).toMatch(/[^\n]\n$/);
-  });
+  test.each([" --help", " help", "", ...ALL_COMMANDS.map(({ id }) => ` ${id} --help`)])(
+    "signalbox%s: fits 100 columns, exit 0",
+    async (words) => {
+      const { code, stdout, stderr } = await cluster.createNamespace().execute(words.split(" ").slice(1));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
+      expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
+      expect(stdout).toMatch(/[^\n]\n$/);
+    },
+  );
 
   test("help all has every command, help connection its options, and --version prints one line", async () => {
     const { stdout } = await cluster.createNamespace().execute("help all");
@@ -52,7 +53,7 @@ describe.concurrent("an etcd that does not answer", () => {
 });
 
 describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
-  const cases: [line: Words, message: string | RegExp][] = [
+  test.each<[line: Words, message: string | RegExp]>([
     ["rum", '"rum" is not a command; did you mean "run"?'],
     ["frobnicate", '"frobnicate" is not a command; see: signalbox --help'],
     ["group", '"group" needs a second word; there are: group set, group add, '],
@@ -126,8 +127,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
       '--retries must be a whole number from 0 to 999999999; got "999999999999"',
     ],
     ["schedule add a @daily --start 1900-01-01 -- true", '--start: "1900-01-01" is before 1970-01-01T00:00Z'],
-  ];
-  test.each(cases)("signalbox %j", async (line, message) => {
+  ])("signalbox %j", async (line, message) => {
     const end = await cluster.createNamespace().execute(line);
     expect(end).toFail(64, message);
     expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
@@ -216,14 +216,13 @@ describe.concurrent("settings", () => {
     expect(text.stdout + stdout).not.toContain("s3cret");
   });
 
-  const FILES: [text: string, message: string | RegExp][] = [
+  test.each<[text: string, message: string | RegExp]>([
     ['{"ttl": 30}', "ttl: 30 is not a duration in quotes"],
     ['{"tll": "30s"}', /unknown setting "tll" .*"30s".*; did you mean "ttl"\?/],
     ['{"ttl": "30s",', "is not JSON: line 1, column 15"],
     ["[]", "must contain a JSON object"],
     ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
-  ];
-  test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
+  ])("a file with %s: 78, naming file, key and value", async (text, message) => {
     const file = cluster.createPath(text);
     const namespace = cluster.createNamespace({
       env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
@@ -256,8 +255,7 @@ describe.concurrent("--dry-run", () => {
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 neither held nor waited for/);
     expect(await namespace.run([...options, "-E", "3"])).toExit(3);
-    const waits = await namespace.run([...options, "--wait"]);
-    expect(waits).toExit(0, { stdout: /now +would wait/ });
+    expect(await namespace.run([...options, "--wait"])).toExit(0, { stdout: /now +would wait/ });
     const json = await namespace.run([...options, "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({
       version: 1,

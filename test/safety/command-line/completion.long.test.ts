@@ -17,7 +17,7 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 const cluster = TestCluster.startForFile();
 
 /** With a ticket in the queue of each of these locks, and a few things beside. */
-async function createSampleNamespace(...locks: string[]): Promise<TestNamespace> {
+async function createSampleNamespace(...locks: string[]) {
   const namespace = await cluster.createTestNamespace();
   const { keys } = namespace;
   const ticket = createTicket({ state: "held" });
@@ -37,7 +37,7 @@ const buildEnv = (namespace: TestNamespace) => ({
   SIGNALBOX_PREFIX: namespace.keys.prefix,
 });
 
-function openShellSession(env: Record<string, string>): ShellSession {
+function openShellSession(env: Record<string, string>) {
   const session = new ShellSession(env);
   onTestFinished(() => session.remove());
   return session;

@@ -37,7 +37,7 @@ function buildTicket(more: object = {}) {
   };
 }
 
-async function listRows(namespace: TestNamespace): Promise<string[]> {
+async function listRows(namespace: TestNamespace) {
   const { code, stdout, stderr } = await namespace.execute("ls");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout, "what a terminal is shown").not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
@@ -124,8 +124,7 @@ describe.concurrent("other keys put by hand", () => {
     const megabyte = "9".repeat(1_000_000);
     await namespace.put(namespace.keys.resourceConfig("db"), megabyte);
     await namespace.put(namespace.keys.group("web"), megabyte);
-    const lease = await namespace.run("--lease db=1", "echo ran");
-    expect(lease).toFail(78, /^signalbox: .{1,300}\n$/);
+    expect(await namespace.run("--lease db=1", "echo ran")).toFail(78, /^signalbox: .{1,300}\n$/);
     const group = await namespace.run("-g web", "echo ran");
     expect(group, "a malformed group has no members").toExitSilently(75);
     for (const list of [

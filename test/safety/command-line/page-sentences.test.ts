@@ -313,8 +313,7 @@ const CASES: Case[] = [
 
 describe.concurrent("pages", () => {
   test.each(CASES)("%s: %s", async (page, sentence, lines, code, message) => {
-    const text = readFileSync(join(DOCS, page), "utf8").replaceAll(/\s+/g, " ");
-    expect(text).toContain(sentence);
+    expect(readFileSync(join(DOCS, page), "utf8").replaceAll(/\s+/g, " ")).toContain(sentence);
     const namespace = cluster.createNamespace();
     const all = [lines].flat();
     for (const line of all.slice(0, -1)) expect(await namespace.execute(line)).toExit(0);

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { buildDeafEtcdctl, createPrograms, createUsersScript } from "../../../fixtures/etcd/users-script.ts";
-import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { startSignalbox } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 let cwd: string;
@@ -12,11 +12,11 @@ beforeEach(() => {
   cwd = createTestFolder();
 });
 
-function setUp(...args: string[]): Promise<ProcessResult> {
+function setUp(...args: string[]) {
   return startSignalbox(["setup", "etcd", ...args], { cwd }).ended;
 }
 
-function read(name: string): string {
+function read(name: string) {
   return readFileSync(join(cwd, "signalbox-etcd", name), "utf8");
 }
 

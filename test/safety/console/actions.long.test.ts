@@ -16,11 +16,7 @@ const { test } = TestCluster.startForFile();
 let waiters = 0;
 
 /** A ticket without a runner, whose session lives on. @returns its key */
-async function queueUp(
-  namespace: TestNamespace,
-  name: string,
-  change: Partial<Ticket> = {},
-): Promise<string> {
+async function queueUp(namespace: TestNamespace, name: string, change: Partial<Ticket> = {}) {
   waiters += 1;
   const run = `r${String(waiters).padStart(15, "0")}`;
   return await queueTicket(namespace, name, { run, pid: 10_000 + waiters, ...change });

@@ -9,14 +9,14 @@ import { describe, expect, onTestFinished, type TestContext } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { openTerminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
-async function countDrains(namespace: TestNamespace): Promise<number> {
+async function countDrains(namespace: TestNamespace) {
   return (await namespace.store.readRange(namespace.keys.drains())).kvs.length;
 }
 
@@ -29,7 +29,7 @@ async function waitUntilGone(pid: number): Promise<true> {
   }
 }
 
-function readStat(pid: number): string {
+function readStat(pid: number) {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
@@ -200,10 +200,7 @@ describe.concurrent("a terminal", () => {
 
 describe.concurrent("a folder for what is remembered", () => {
   /** The console started with it, used, and quit. */
-  async function quitWith(
-    context: Pick<TestContext, "onTestFinished">,
-    env: Record<string, string>,
-  ): Promise<Terminal> {
+  async function quitWith(context: Pick<TestContext, "onTestFinished">, env: Record<string, string>) {
     const namespace = await cluster.createTestNamespace("http", context);
     const console = await openConsole(namespace, { env });
     console.press("q");

@@ -11,7 +11,7 @@ const { test } = cluster;
 /** A host that tries to set the title of the window and to run something else. */
 const HOSTILE = "web2\x1b\\\x1b]0;pwned\x07;x";
 
-async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
+async function hold(namespace: TestNamespace, lock: string, host: string) {
   const run = host.slice(0, 4).padEnd(16, "0");
   const value = serializeTicket(createTicket({ run, host, state: "held" }));
   const key = namespace.keys.lock(lock, run);
@@ -19,7 +19,7 @@ async function hold(namespace: TestNamespace, lock: string, host: string): Promi
 }
 
 /** Ends the run that holds a lock, and grants it to one of another host, at once. */
-async function passOn(namespace: TestNamespace, lock: string, host: string): Promise<void> {
+async function passOn(namespace: TestNamespace, lock: string, host: string) {
   const run = "n".repeat(16);
   const { kvs } = await namespace.store.readRange(namespace.keys.getQueueRange("lock", lock));
   const gone = kvs.map(({ key }) => ({ op: "delete" as const, key }));
@@ -28,7 +28,7 @@ async function passOn(namespace: TestNamespace, lock: string, host: string): Pro
   await namespace.write(...gone, { op: "put", key, value });
 }
 
-async function free(namespace: TestNamespace, lock: string): Promise<void> {
+async function free(namespace: TestNamespace, lock: string) {
   const { key } = namespace.keys.getQueueRange("lock", lock);
   const success = [{ op: "delete" as const, key, rangeEnd: `${key}~` }];
   await namespace.write(...success);

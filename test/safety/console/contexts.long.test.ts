@@ -47,12 +47,12 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
 }
 
 /** Holds a lock in a namespace. */
-async function hold(namespace: TestNamespace, lock: string): Promise<void> {
+async function hold(namespace: TestNamespace, lock: string) {
   const run = await namespace.jobs.startHolder(lock, ["--lock", lock]);
   namespace.onClose(() => run.kill("SIGKILL"));
 }
 
-async function choose(terminal: Terminal, name: string): Promise<void> {
+async function choose(terminal: Terminal, name: string) {
   await terminal.pressAndWait(":", "palette");
   await terminal.typeAndWait(`ctx ${name}`, new RegExp(`ctx ${name} +cluster`));
   terminal.press("enter");

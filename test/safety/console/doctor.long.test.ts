@@ -16,12 +16,12 @@ function findText(console: Terminal, text: string) {
 }
 
 /** The lines that the selection is on. */
-function findSelection(console: Terminal): string {
+function findSelection(console: Terminal) {
   return JSON.stringify(console.getScreen().flatMap((row, at) => (row.includes("▎") ? [at] : [])));
 }
 
 /** Moves the selection to the finding with a text. */
-async function select(console: Terminal, text: string): Promise<void> {
+async function select(console: Terminal, text: string) {
   const isSelected = () => {
     const { background } = findText(console, text).cell ?? {};
     return (

@@ -15,22 +15,19 @@ const shared = TestCluster.startForFile();
 const MEMBERS = /Members +Sessions +Users +\d\/\d/;
 
 /** Opens a console and in it the members of etcd. */
-async function openEtcd(
-  namespace: TestNamespace,
-  options: Parameters<typeof openConsole>[1] = {},
-): Promise<Terminal> {
+async function openEtcd(namespace: TestNamespace, options: Parameters<typeof openConsole>[1] = {}) {
   const terminal = await openConsole(namespace, options);
   await terminal.pressAndWait("M", MEMBERS);
   return terminal;
 }
 
 /** Opens the tree of the keys with a prefix. */
-async function browse(terminal: Terminal, prefix: string): Promise<void> {
+async function browse(terminal: Terminal, prefix: string) {
   await terminal.pressAndWait("B", "keys in etcd");
   await findKeys(terminal, prefix);
 }
 
-async function findKeys(terminal: Terminal, prefix: string): Promise<void> {
+async function findKeys(terminal: Terminal, prefix: string) {
   await terminal.pressAndWait("/", "show keys with a prefix");
   terminal.press("ctrl+u");
   terminal.type(prefix);
@@ -38,7 +35,7 @@ async function findKeys(terminal: Terminal, prefix: string): Promise<void> {
 }
 
 /** Opens the value of the only key with a prefix. */
-async function openKey(terminal: Terminal, prefix: string): Promise<void> {
+async function openKey(terminal: Terminal, prefix: string) {
   await findKeys(terminal, prefix);
   await terminal.pressAndWait("enter", "created at revision");
 }

@@ -11,7 +11,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
-async function openModern(namespace: TestNamespace, env: Record<string, string> = {}): Promise<Terminal> {
+async function openModern(namespace: TestNamespace, env: Record<string, string> = {}) {
   const console = await openConsole(namespace, {
     isModern: true,
     env,

@@ -12,7 +12,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 const { test } = TestCluster.startForFile();
 
 /** A folder of a test, and a script in it. */
-function writeScript(namespace: TestNamespace, lines: string): { path: string; folder: string } {
+function writeScript(namespace: TestNamespace, lines: string) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-external-"));
   namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "program");
@@ -21,13 +21,13 @@ function writeScript(namespace: TestNamespace, lines: string): { path: string; f
   return { path, folder };
 }
 
-async function setGroup(namespace: TestNamespace, ...members: string[]): Promise<void> {
+async function setGroup(namespace: TestNamespace, ...members: string[]) {
   const { code, stderr } = await namespace.execute(["group", "set", "web", ...members, "--yes"]);
   expect([code, stderr.includes("error")]).toEqual([0, false]);
 }
 
 /** Opens a console on the tab Groups with the group web. */
-async function openGroups(namespace: TestNamespace, env: Record<string, string>): Promise<Terminal> {
+async function openGroups(namespace: TestNamespace, env: Record<string, string>) {
   await setGroup(namespace, "web1.example.com");
   const terminal = await openConsole(namespace, { env });
   await switchTab(terminal, /web +.*web1/, 5);
@@ -35,7 +35,7 @@ async function openGroups(namespace: TestNamespace, env: Record<string, string>)
 }
 
 /** Waits until the console has the terminal again, live. */
-async function waitForConsole(terminal: Terminal): Promise<void> {
+async function waitForConsole(terminal: Terminal) {
   await terminal.waitFor(() => terminal.isAlternate && terminal.modes.has(1000));
   await terminal.waitFor(/live rev \d+/);
 }

@@ -15,18 +15,18 @@ const { test } = cluster;
 const RUN = "0000000000000001";
 
 /** Holds a lock since a time, without a run. @returns the revision */
-async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
+async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()) {
   const value = serializeTicket(createTicket({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
   const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
   return (await namespace.write(put)).revision;
 }
 
-async function release(namespace: TestNamespace, lock: string): Promise<bigint> {
+async function release(namespace: TestNamespace, lock: string) {
   const gone = { op: "delete" as const, key: namespace.keys.lock(lock, RUN) };
   return (await namespace.write(gone)).revision;
 }
 
-async function openPast(console: Terminal, target: string): Promise<void> {
+async function openPast(console: Terminal, target: string) {
   await console.pressAndWait("a", "show a past time");
   console.type(target);
   console.press("enter");
@@ -108,7 +108,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   });
 });
 
-async function travelTo(console: Terminal, target: string): Promise<void> {
+async function travelTo(console: Terminal, target: string) {
   console.press("a"); // returns
   await console.waitFor(/live rev \d+/);
   await openPast(console, target);
@@ -118,7 +118,7 @@ async function openOn(
   { onTestFinished }: Pick<TestContext, "onTestFinished">,
   endpoint: string,
   transport: "http" | "grpc" = "http",
-): Promise<Terminal> {
+) {
   const env = { SIGNALBOX_TRANSPORT: transport };
   const console = openTerminal({
     args: ["console", "--view", "locks"],

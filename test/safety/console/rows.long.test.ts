@@ -5,14 +5,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
-async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
+async function createSampleNamespace(locks: Readonly<Record<string, string>>) {
   const namespace = await cluster.createTestNamespace();
   for (const [lock, host] of Object.entries(locks)) await holdLock(namespace, lock, { host });
   return namespace;
@@ -26,7 +25,7 @@ const SITE = {
 };
 
 /** The row that the cursor is on: the one with a bar at its left. */
-function getSelectedRow(console: Terminal): string {
+function getSelectedRow(console: Terminal) {
   return console.getScreen().find((row) => row.includes("▎")) ?? "";
 }
 

@@ -3,13 +3,12 @@ import { expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 const cluster = TestCluster.startForFile();
 
-async function createSite(): Promise<TestNamespace> {
+async function createSite() {
   const namespace = await cluster.createTestNamespace();
   await holdLock(namespace, "alpha", { host: "web1.example.com" });
   await holdLock(namespace, "beta", { host: "web2.example.com" });

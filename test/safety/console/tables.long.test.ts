@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { holdLock } from "../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
@@ -10,7 +9,7 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Locks that are held on hosts, without runs. */
-async function createSampleNamespace(): Promise<TestNamespace> {
+async function createSampleNamespace() {
   const namespace = await cluster.createTestNamespace();
   const locks = { alpha: "web1", beta: "web2", gamma: "db1", "=delta": "web1" };
   for (const [lock, host] of Object.entries(locks)) {
@@ -20,11 +19,11 @@ async function createSampleNamespace(): Promise<TestNamespace> {
 }
 
 /** The line with the titles of the columns. */
-function getTitles(console: Terminal): string {
+function getTitles(console: Terminal) {
   return console.getScreen().find((row) => /\bNAME\b.*\bSTATE\b|\bSTATE\b.*\bNAME\b/.test(row)) ?? "";
 }
 
-async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
+async function findRow(console: Terminal, pattern: RegExp) {
   await console.waitFor(pattern);
   return console.getScreen().findIndex((row) => pattern.test(row));
 }

@@ -13,7 +13,7 @@ const JOB_TTL_MS = 10_000;
 const SAMPLE_LINKS = ["etcd1", "etcd2", "etcd3"].map((name) => `https://${name}:2379`);
 
 /** The shell blocks below a heading, in their order. */
-function listBlocks(heading: string): string[] {
+function listBlocks(heading: string) {
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`));
   if (section === undefined) throw new Error(`docs/etcd.md has no heading "${heading}"`);
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
@@ -31,7 +31,7 @@ class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), "signalbox-page-"));
   endpoint = "";
 
-  async prepare(): Promise<void> {
+  async prepare() {
     folders.push(this.folder);
     const bin = join(this.folder, "bin");
     mkdirSync(bin);
@@ -41,7 +41,7 @@ class Reader {
   }
 
   /** Pastes blocks into one new shell, which ends at the first command that fails. @returns what they print */
-  paste(...blocks: string[]): string {
+  paste(...blocks: string[]) {
     const env = {
       ...createCleanEnv(),
       PATH: `${this.folder}/bin:${process.env.PATH}`,
@@ -77,13 +77,13 @@ class Reader {
   }
 
   /** Builds the line of a run with the reader's authority. */
-  buildRun(command: string): string {
+  buildRun(command: string) {
     const settings = Object.entries({ ...this.#settings, SIGNALBOX_ENDPOINTS: this.endpoint });
     return `${settings.map(([name, value]) => `${name}=${value}`).join(" ")} signalbox run --lock b -- ${command}`;
   }
 
   /** The page's addresses and folders are the reader's to replace. */
-  #adapt(block: string): string {
+  #adapt(block: string) {
     return block
       .replace("DNS:etcd1,", "IP:127.0.0.1,DNS:etcd1,")
       .replaceAll(SAMPLE_LINKS.join(","), this.endpoint)
@@ -92,7 +92,7 @@ class Reader {
   }
 
   /** Starts etcd with the certificates that the page makes. */
-  async startEtcd(user: string, clientCertAuth: boolean): Promise<void> {
+  async startEtcd(user: string, clientCertAuth: boolean) {
     const buildIdentity = (name: string) => ({
       cert: join(this.folder, `${name}.pem`),
       key: join(this.folder, `${name}-key.pem`),
@@ -108,7 +108,7 @@ class Reader {
 }
 
 /** What a host and an operator then see. */
-function expectWorking(host: string, operator: string): void {
+function expectWorking(host: string, operator: string) {
   expect(host).toMatch(/^ok {6}permissions: runs: /m);
   expect(host).toMatch(/^ok {6}authentication: etcd requires authentication/m);
   expect(host).toMatch(/^it works$/m);

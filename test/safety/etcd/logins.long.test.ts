@@ -46,7 +46,7 @@ describe("a password that is changed", () => {
   /** Users with a password of their own, so that tests beside each other do not meet. */
   let users = 0;
 
-  async function runAsRoot(path: string, body: object): Promise<void> {
+  async function runAsRoot(path: string, body: object) {
     const ask = async (to: string, what: object, authorization = "") => {
       const headers = { ...(authorization && { authorization }) };
       const answer = await fetch(`${cluster.etcd.clientUrl}/v3/auth/${to}`, {
@@ -76,7 +76,7 @@ describe("a password that is changed", () => {
   }
 
   /** Resolves when a session was renewed twice since now: the second time, what the first was proved with was read. */
-  async function waitUntilRenewed(session: bigint): Promise<void> {
+  async function waitUntilRenewed(session: bigint) {
     for (let rises = 0, before = Number.POSITIVE_INFINITY; rises < 2; ) {
       const { left } = (await cluster.store.readTimeToLive(session)) ?? { left: Number.NaN };
       expect(left, "seconds left of the session").toBeGreaterThan(0);

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function serve(status: number, body: string): Promise<string> {
+async function serve(status: number, body: string) {
   const server = createServer((_, answer) => answer.writeHead(status).end(body));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

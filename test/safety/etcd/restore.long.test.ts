@@ -42,7 +42,7 @@ function runShell(text: string, env: Record<string, string> = {}) {
   });
 }
 
-async function startMembers(quotaBytes?: number): Promise<RunningEtcd> {
+async function startMembers(quotaBytes?: number) {
   mkdirSync(join(folder, "bin"), { recursive: true });
   rmSync(join(folder, "bin/etcdctl"), { force: true });
   symlinkSync((await findEtcd()).etcdctl, join(folder, "bin/etcdctl"));
@@ -53,7 +53,7 @@ async function startMembers(quotaBytes?: number): Promise<RunningEtcd> {
 }
 
 /** Replaces the addresses and folders of the page by those of the test. What systemd and root do, the test does itself. */
-function adapt(text: string, { endpoints }: RunningEtcd): string {
+function adapt(text: string, { endpoints }: RunningEtcd) {
   return text
     .replaceAll("http://127.0.0.1:12379", endpoints[0] ?? "")
     .replace(/http:\/\/etcd(\d):2379/g, (_, at) => endpoints[Number(at) - 1] ?? "")
@@ -76,7 +76,7 @@ function run(cluster: RunningEtcd, env: Record<string, string> = {}) {
   return { status, token: Number(stdout), stderr };
 }
 
-async function readClusterId({ members }: RunningEtcd): Promise<string> {
+async function readClusterId({ members }: RunningEtcd) {
   const [member] = members;
   const status = (await member?.runEtcdctl("endpoint", "status", "--write-out=json")) ?? "";
   return /"cluster_id":(\d+)/.exec(status)?.[1] ?? "";
@@ -126,7 +126,7 @@ test("backup and restore: later tokens are larger, grants wait for undrain, the 
 });
 
 /** The members' peer URLs. The members must run. */
-function readPeers({ members }: RunningEtcd): string[] {
+function readPeers({ members }: RunningEtcd) {
   return members.map(({ pid }) => {
     const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
     return words[words.indexOf("--initial-advertise-peer-urls") + 1] ?? "";

@@ -15,7 +15,7 @@ import { formatDefinition } from "../../../src/schedule/definition.ts";
 const cluster = TestCluster.startForFile({ auth: SECURED });
 
 /** Writes a schedule as the user, in a nested transaction. @returns whether etcd let it */
-async function attack(user: string, key: string, value: string): Promise<boolean> {
+async function attack(user: string, key: string, value: string) {
   const login = { user, password: "secret", allowPlaintextPassword: true };
   const store = await openStore(
     { endpoints: [...cluster.endpoints], ...login },

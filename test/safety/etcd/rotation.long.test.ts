@@ -19,7 +19,7 @@ const ENV = {
 };
 
 /** Replaces the text of a file at once. */
-function replaceFile(file: string, ...sources: readonly string[]): void {
+function replaceFile(file: string, ...sources: readonly string[]) {
   writeFileSync(file, sources.map((source) => readFileSync(source, "utf8")).join("\n"));
 }
 

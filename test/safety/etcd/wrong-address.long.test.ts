@@ -21,14 +21,14 @@ afterAll(async () => {
   await secure?.stop();
 });
 
-async function listen(server: Server): Promise<string> {
+async function listen(server: Server) {
   servers.push(server.listen(0, "127.0.0.1"));
   await once(server, "listening");
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A server to which a connection that breaks is nothing new. */
-function startRudeServer(greet: (socket: Socket) => void): Server {
+function startRudeServer(greet: (socket: Socket) => void) {
   return createServer((socket) => {
     socket.on("error", () => {});
     greet(socket);

@@ -29,7 +29,7 @@ const buildHasBecome =
     own(changes, state).length >= count;
 
 /** The run's tickets that have ever been in a state. */
-function own(changes: readonly TicketChange[], state: string): string[] {
+function own(changes: readonly TicketChange[], state: string) {
   const ours = changes.filter(({ ticket }) => ticket?.label === "run" && ticket.state === state);
   return [...new Set(ours.map(({ key }) => key))];
 }
@@ -179,14 +179,14 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 });
 
 /** Nothing stays behind, and who comes next need not wait. */
-async function expectNoGhosts(namespace: TestNamespace): Promise<void> {
+async function expectNoGhosts(namespace: TestNamespace) {
   expect(await namespace.listLeftovers()).toEqual([]);
   const next = namespace.jobs.start("next", [...LOCK, ...LEASES, "--lease-timeout", "5s"]);
   expect(await next.ended).toExit(0);
 }
 
 /** @param runs  how many, beside the one that came after to look for ghosts */
-async function expectHistory(namespace: TestNamespace, runs: number): Promise<void> {
+async function expectHistory(namespace: TestNamespace, runs: number) {
   const { kvs } = await namespace.store.readRange({ key: namespace.keys.history("x") });
   const [, last, ...before] = parsePastRuns(kvs[0]?.value);
   const started = namespace.jobs.journal.findLine("run", "start");

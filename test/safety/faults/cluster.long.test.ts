@@ -35,7 +35,7 @@ async function startHolders(cluster: TestCluster): Promise<Held[]> {
 }
 
 /** Resolves when a session has been renewed: what is left of it, whole seconds, has grown. A new leader lets all grow, once. */
-async function waitUntilRenewed({ store }: TestCluster, session: bigint): Promise<void> {
+async function waitUntilRenewed({ store }: TestCluster, session: bigint) {
   let rises = 0;
   let last = Number.POSITIVE_INFINITY;
   while (rises < 2) {
@@ -48,11 +48,7 @@ async function waitUntilRenewed({ store }: TestCluster, session: bigint): Promis
 }
 
 /** What must be true of runs that a fault has not touched, once they have renewed their sessions after it. */
-async function expectUndisturbed(
-  cluster: TestCluster,
-  held: Held[],
-  fault: () => Promise<void>,
-): Promise<void> {
+async function expectUndisturbed(cluster: TestCluster, held: Held[], fault: () => Promise<void>) {
   const listTickets = () =>
     Promise.all(held.map(async ({ namespace }) => (await namespace.readQueue("job"))[0]));
   const before = await listTickets();
@@ -79,7 +75,7 @@ describe.concurrent("a cluster of three", () => {
   const cluster = TestCluster.startForFile({ size: 3 });
 
   /** The leader first. */
-  async function rankMembers(): Promise<EtcdMember[]> {
+  async function rankMembers() {
     const states = (await cluster.store.readMemberStatuses()).flatMap((state) => (state.ok ? [state] : []));
     const isLeader = (url: string) => states.some((it) => it.endpoint === url && it.memberId === it.leaderId);
     return cluster.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));

@@ -63,7 +63,7 @@ async function readTicket(namespace: TestNamespace) {
  * Waits for two renewals of the holder's session. When the second one comes, the first one counts.
  * @returns the ms between them, more on a busy machine
  */
-async function waitForRenewals(namespace: TestNamespace): Promise<number> {
+async function waitForRenewals(namespace: TestNamespace) {
   const { session } = (await readTicket(namespace)) ?? { session: 0n };
   const instants: number[] = [];
   let before = Number.POSITIVE_INFINITY;

@@ -18,7 +18,7 @@ const { test } = TestCluster.startForFile();
 const PAGE = readFileSync(new URL("../../../docs/fencing.md", import.meta.url), "utf8");
 
 /** Returns the scripts of a section of the page. */
-function findScripts(title: string): string[] {
+function findScripts(title: string) {
   const section = PAGE.split("\n## ").find((one) => one.startsWith(`${title}\n`)) ?? "";
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script = ""]) => script);
 }
@@ -31,10 +31,7 @@ interface Recipe {
 }
 
 /** Has a paused holder write after the next one. @returns how its script ended, and what is read then */
-async function writeLate(
-  namespace: TestNamespace,
-  { setUp = "", job = "", read = "", env }: Recipe,
-): Promise<{ code: number; number: string }> {
+async function writeLate(namespace: TestNamespace, { setUp = "", job = "", read = "", env }: Recipe) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-fencing-"));
   const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
   onTestFinished(async () => {
@@ -64,7 +61,7 @@ async function writeLate(
   return { code, number: (await execute`sh -ec ${read}`).stdout.trim() };
 }
 
-async function borrow(starting: Promise<DataStore>): Promise<Record<string, string>> {
+async function borrow(starting: Promise<DataStore>) {
   const { env, stop } = await starting;
   onTestFinished(stop);
   return env;

@@ -16,7 +16,7 @@ const OPTIONS = ["--ttl", `${TTL}s`, "--termination-timeout", "1s", "-v"];
 const cluster = TestCluster.startForFile({ size: 3 });
 
 /** Makes another member the leader. */
-async function moveLeader(): Promise<void> {
+async function moveLeader() {
   const before = await findLeader();
   const statuses = await cluster.store.readMemberStatuses();
   const next = statuses.find((one, at) => one.ok && at !== before);
@@ -24,14 +24,14 @@ async function moveLeader(): Promise<void> {
   await cluster.getMember(before).runEtcdctl("move-leader", id);
 }
 
-async function findLeader(): Promise<number> {
+async function findLeader() {
   const statuses = await cluster.store.readMemberStatuses();
   const leader = statuses.find((one) => one.ok)?.leaderId;
   return statuses.findIndex((one) => one.ok && one.memberId === leader);
 }
 
 /** Revokes the session of the holder, as a former leader does. */
-async function revokeHolder(namespace: TestNamespace): Promise<void> {
+async function revokeHolder(namespace: TestNamespace) {
   const [holder] = await namespace.jobs.waitForTickets("first", "held");
   await cluster.store.revoke(holder?.session ?? 0n);
 }

@@ -24,7 +24,7 @@ afterEach(() => {
   other.unfreeze();
 });
 
-async function readClusterId(endpoint: string): Promise<string> {
+async function readClusterId(endpoint: string) {
   const store = await openStore({ endpoints: [endpoint] }, { clock: createRealClock() });
   const [found] = await store.readMemberStatuses();
   store.close();

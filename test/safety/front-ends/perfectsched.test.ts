@@ -294,8 +294,7 @@ describe.concurrent("import perfectsched", () => {
     namespace.execute(["import", "perfectsched", "-", ...flags], { input: text });
 
   test("shows, asks, writes in one transaction, and is idempotent", async ({ namespace }) => {
-    const dry = await importText(namespace, buildCsv(A, B), "--dry-run");
-    expect(dry).toExit(0, {
+    expect(await importText(namespace, buildCsv(A, B), "--dry-run")).toExit(0, {
       stderr: "",
       stdout:
         /^schedule a would be added: "0 \* \* \* \*" Asia\/Tokyo, type mail; next 2033-05-18 03:33:20 UTC, run at 2033-05-18 03:33:50 UTC\n/,

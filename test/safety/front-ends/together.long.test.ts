@@ -90,7 +90,7 @@ const BY_THEMSELVES: readonly Tool[] = ON_JOB.map((tool) => ({
 /** As switchman has it: where etcd is comes from elsewhere. */
 const SWITCHMAN = JSON.stringify({ prefix: "/switchman", zkhosts: "zk1:2181" });
 
-function joinEndpoints(): string {
+function joinEndpoints() {
   return cluster.etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
 }
 
@@ -129,7 +129,7 @@ function runShell(
   });
 }
 
-function buildLine({ name, words }: Tool, script: string): string {
+function buildLine({ name, words }: Tool, script: string) {
   const called = name === "run" ? ["signalbox", "run"] : [name];
   return [...called, ...words(joinEndpoints()), resolvePath(script)].map(quoteShellWord).join(" ");
 }
@@ -181,7 +181,7 @@ describe.concurrent("several tools on one lock", () => {
 
 describe.concurrent("signalbox migrate crontab makes the same of a line", () => {
   /** The line and the variables of a crontab, as the command would print it. */
-  function migrateLine(tool: Tool): string {
+  function migrateLine(tool: Tool) {
     const variables = Object.entries(tool.env).map(([key, value]) => `${key}="${value}"\n`);
     const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${buildLine(tool, "hold")}\n`, {
       format: "user",

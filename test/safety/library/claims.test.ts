@@ -49,8 +49,7 @@ describe.concurrent("a lock of the library", () => {
 
   test("excludes runs, and is excluded by them", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const ended = await one.withLock("x", () => namespace.run("--lock x"));
-    expect(ended).toExit(75, { stdout: "" });
+    expect(await one.withLock("x", () => namespace.run("--lock x"))).toExit(75, { stdout: "" });
     const run = await namespace.startHolder("--lock x");
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
@@ -252,21 +251,19 @@ describe.concurrent("connecting", () => {
   });
 });
 
-describe("an etcd that stops", () => {
-  test("ends a claim before anybody else can have it", async () => {
-    const lonely = await startEtcd();
-    const one = await connect({ endpoints: lonely.endpoints, env: {}, ttl: "3s", terminationTimeout: 500 });
-    try {
-      const held = await one.acquire({ lock: "x" });
-      lonely.freeze();
-      await waitUntilAborted(held.signal);
-      expect(held.signal.reason).toMatchObject({ kind: "horizon", code: "CLAIM_LOST" });
-    } finally {
-      lonely.unfreeze();
-      await one.close();
-      await lonely.stop();
-    }
-  });
+test("an etcd that stops: ends a claim before anybody else can have it", async () => {
+  const lonely = await startEtcd();
+  const one = await connect({ endpoints: lonely.endpoints, env: {}, ttl: "3s", terminationTimeout: 500 });
+  try {
+    const held = await one.acquire({ lock: "x" });
+    lonely.freeze();
+    await waitUntilAborted(held.signal);
+    expect(held.signal.reason).toMatchObject({ kind: "horizon", code: "CLAIM_LOST" });
+  } finally {
+    lonely.unfreeze();
+    await one.close();
+    await lonely.stop();
+  }
 });
 
 describe.concurrent("watchLock", () => {

@@ -72,8 +72,7 @@ describe.concurrent("addMany", () => {
     expect(added.map(({ id }) => id)).toEqual(ids);
     expect(added.every(({ nextTime }) => nextTime?.getTime() === Date.parse(start))).toBe(true);
     expect(await schedules.list()).toEqual(added.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
-    const audits = (await namespace.listKeys()).filter(({ key }) => key.includes("audit/"));
-    expect(audits).toHaveLength(1);
+    expect((await namespace.listKeys()).filter(({ key }) => key.includes("audit/"))).toHaveLength(1);
   });
 
   test("adds none if some exist or are wrong, and names these", async () => {

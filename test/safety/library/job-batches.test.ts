@@ -11,7 +11,7 @@ import { getConnection } from "../../../src/library/signalbox.ts";
 const { test } = TestCluster.startForFile();
 
 /** Counts the transactions that write, and can lose the answer of one. */
-function watchWrites(one: Signalbox): { count: number; losesNext: boolean } {
+function watchWrites(one: Signalbox) {
   const { ports } = getConnection(one);
   const { store } = ports;
   const writes = { count: 0, losesNext: false };
@@ -29,7 +29,7 @@ function watchWrites(one: Signalbox): { count: number; losesNext: boolean } {
 }
 
 /** Starts a worker that closes with the namespace. */
-function startWorker(namespace: TestNamespace, worker: Pick<Worker, "run" | "close">): void {
+function startWorker(namespace: TestNamespace, worker: Pick<Worker, "run" | "close">) {
   namespace.onClose(() => worker.close());
   void worker.run();
 }

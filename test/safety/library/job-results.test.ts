@@ -19,10 +19,7 @@ import {
 const { test } = TestCluster.startForFile();
 
 /** Connects, and starts a worker that closes with the namespace. */
-async function startWorker(
-  namespace: TestNamespace,
-  handlers: Record<string, TaskHandler>,
-): Promise<Signalbox> {
+async function startWorker(namespace: TestNamespace, handlers: Record<string, TaskHandler>) {
   const one = await connectLibrary(namespace);
   void new Worker(one, { handlers }).run();
   return one;

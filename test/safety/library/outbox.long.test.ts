@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(async () => await postgres.stop());
 
-async function runSql(sql: string): Promise<string> {
+async function runSql(sql: string) {
   const env = { ...process.env, ...postgres.env };
   return await runTool({ env })`psql -v ON_ERROR_STOP=1 -qAtc ${sql}`.text();
 }

@@ -61,7 +61,7 @@ function listExamples(page: string): PageExample[] {
 const EXAMPLES = PAGES.flatMap(listExamples);
 
 /** Puts an example where its page has it: after `connect`, whose connection ends with the program. */
-function buildProgram({ text, around }: PageExample): string {
+function buildProgram({ text, around }: PageExample) {
   const own = `${around.before ?? ""}\n${text}`;
   const names = ["connect", "Worker"].filter((name) => !new RegExp(`import .*\\b${name}\\b`).test(text));
   const connects = /\bsignalbox\b/.test(own.replace(/"signalbox[^"]*"/g, ""));

@@ -16,7 +16,6 @@ import {
   NotSupportedError,
   PreemptedError,
   type Signalbox,
-  type Task,
   UsageError,
   Worker,
   type WorkerOptions,
@@ -28,9 +27,7 @@ const { test } = cluster;
 const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 /** An hourly schedule whose first four occurrences are due, and its first task. */
-async function createDueTask(
-  namespace: TestNamespace,
-): Promise<{ one: Signalbox; task: Task; start: number }> {
+async function createDueTask(namespace: TestNamespace) {
   const one = await connectTo(namespace);
   const hour = 3_600_000;
   const start = Math.floor(Date.now() / hour - 3) * hour;

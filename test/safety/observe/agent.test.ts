@@ -36,7 +36,7 @@ async function startAgent() {
   return { namespace, agent, launch };
 }
 
-async function waitForState(namespace: TestNamespace, lock: string, state: TicketState): Promise<void> {
+async function waitForState(namespace: TestNamespace, lock: string, state: TicketState) {
   await waitUntil(`a ticket of ${lock} is ${state}`, async () =>
     (await namespace.readQueue(lock)).some(({ ticket }) => ticket?.state === state),
   );

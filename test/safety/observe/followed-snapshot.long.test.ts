@@ -25,7 +25,7 @@ import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
 const clock = createRealClock();
 const cluster = TestCluster.startForFile();
 const random = createTestRandom("followed-snapshot");
-const pick = <T>(things: readonly T[]): T => things[number(things.length)] as T;
+const pick = <T>(things: readonly T[]) => things[number(things.length)] as T;
 const number = (below: number) => Math.floor(random.drawUnit() * below);
 
 /** A change of any collection, sensible or not. */
@@ -61,7 +61,7 @@ function generateTxn(keys: Keys): Op[] {
 }
 
 /** What a picture says, so that two can be compared. */
-function formatSnapshot({ revision, etcdFaults: _, ...collections }: Snapshot): string {
+function formatSnapshot({ revision, etcdFaults: _, ...collections }: Snapshot) {
   const sorted = Object.entries(collections).map(([collection, things]) => [
     collection,
     [...things].sort(([a], [b]) => (a < b ? -1 : 1)),

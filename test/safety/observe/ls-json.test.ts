@@ -18,7 +18,7 @@ const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", 
 const OF_LASTING_SCHEDULES = ["fault", "states", "hosts"];
 
 /** Names of the fields of a row that are there in some row. */
-function present(rows: readonly object[]): Set<string> {
+function present(rows: readonly object[]) {
   return new Set(rows.flatMap((row) => Object.keys(row)));
 }
 

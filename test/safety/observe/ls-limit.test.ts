@@ -24,7 +24,7 @@ const NAMES = [
   "\uE000",
 ];
 
-async function putQueues(namespace: TestNamespace, names: readonly string[], size = 1): Promise<void> {
+async function putQueues(namespace: TestNamespace, names: readonly string[], size = 1) {
   const puts = names.flatMap((name, queue): Op[] =>
     Array.from({ length: size }, (_, place) => {
       const run = `${queue}x${place}`.padStart(16, "0");
@@ -39,7 +39,7 @@ async function putQueues(namespace: TestNamespace, names: readonly string[], siz
 }
 
 /** Reads how many bytes etcd has sent to its clients. */
-async function readSentBytes({ etcd }: TestNamespace): Promise<number> {
+async function readSentBytes({ etcd }: TestNamespace) {
   const text = await (await fetch(`${etcd.clientUrl}/metrics`)).text();
   return Number(/^etcd_network_client_grpc_sent_bytes_total (\S+)$/m.exec(text)?.[1]);
 }
@@ -113,8 +113,7 @@ test("the last records of a long audit, in both formats, and those that a filter
   const strip = ({ lines }: { lines: string[] }) => lines.map((one) => one.replaceAll(/ +/g, " "));
   expect(strip(few).filter(Boolean)).toEqual(strip(all).slice(0, 11));
   expect(few.bytes).toBeLessThan(all.bytes / 3);
-  const found = await list("first --limit 1");
-  expect(found.lines[1]).toMatch(/lock first/);
+  expect((await list("first --limit 1")).lines[1]).toMatch(/lock first/);
   const json = await namespace.executeJson("ls audit --limit 2");
   expect(json.rows.map(({ target }: { target: string }) => target.replaceAll("x", ""))).toEqual([
     `lock ${NUMBER - 1}`,

@@ -16,8 +16,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
     expect(stdout).toMatch(
       /^SCHEDULE .*\nold +late +1h over .*\nbackup +running +in \S+ +web1\.example\.com .*\nmail +failed +in \S+ .* failed\nbill +no-worker +in \S+ .*\n$/,
     );
-    const json = await namespace.executeJson("ls schedules state:failed");
-    expect(json).toMatchObject({
+    expect(await namespace.executeJson("ls schedules state:failed")).toMatchObject({
       view: "schedules",
       rows: [{ schedule: "mail", state: "failed", task: "mail", definition: { cron: "0 * * * *" } }],
     });

@@ -24,7 +24,7 @@ interface ProxyCase {
   writeConfiguration(folder: string, ports: { own: number; page: string }): string[];
 }
 
-function readRecipe(heading: string): string {
+function readRecipe(heading: string) {
   const [, recipe] = new RegExp(`## ${heading}\\n[\\s\\S]*?\`\`\`\\w*\\n([\\s\\S]*?)\`\`\``).exec(PAGE) ?? [];
   if (recipe === undefined) throw new Error(`docs/page.md has no recipe for ${heading}`);
   return recipe;
@@ -67,7 +67,7 @@ ${recipe} } }`,
   },
 };
 
-function makeCertificate(folder: string): void {
+function makeCertificate(folder: string) {
   const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const files = ["-keyout", "key.pem", "-out", "cert.pem"];
   const key = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

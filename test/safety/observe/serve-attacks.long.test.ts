@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Connects from an address of its own. A connection that the server ends is no error. */
-async function open(url: string, from: string, text = ""): Promise<Socket> {
+async function open(url: string, from: string, text = "") {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: from });
   socket.on("error", () => {});
@@ -22,7 +22,7 @@ async function open(url: string, from: string, text = ""): Promise<Socket> {
 }
 
 /** Opens many connections, all at once. */
-function openMany(url: string, from: string, count: number, text = ""): Promise<Socket[]> {
+function openMany(url: string, from: string, count: number, text = "") {
   return Promise.all(Array.from({ length: count }, () => open(url, from, text)));
 }
 
@@ -48,7 +48,7 @@ test.for([
 });
 
 /** Reads a metric of the process. */
-async function readMetric(url: string, name: string): Promise<number> {
+async function readMetric(url: string, name: string) {
   const { text } = await askPage(url, "/metrics", { localAddress: "127.0.0.3" });
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
@@ -106,7 +106,7 @@ test("there are at most three hundred viewers, with one watch; who is one too ma
 });
 
 /** Asks for changes, and waits for the first ones only. */
-async function askFirst(url: string, accept: string): Promise<{ status: number }> {
+async function askFirst(url: string, accept: string) {
   const stop = new AbortController();
   const { status } = await fetch(url, { headers: { accept }, signal: stop.signal });
   stop.abort();

@@ -15,7 +15,7 @@ import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 const { test } = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
-async function waitForText(url: string, path: string, line: RegExp): Promise<string> {
+async function waitForText(url: string, path: string, line: RegExp) {
   return await waitUntil(`${path} has ${line}`, async () => {
     const { text } = await askPage(url, path);
     return line.test(text) && text;
@@ -256,6 +256,6 @@ describe.concurrent("signalbox serve", () => {
 });
 
 /** Removes what changes from one moment to the next. */
-function dropTimes(text: string): string {
+function dropTimes(text: string) {
   return text.replaceAll(/"(?:left|revision|until|from|busy|average)":"?[\d.e-]+"?/g, "");
 }

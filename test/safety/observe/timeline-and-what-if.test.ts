@@ -44,8 +44,7 @@ test("collisions are listed, and the printed command ends them", async ({ namesp
 test("timeline: holds are drawn, in ASCII where the locale has no UTF-8", async ({ namespace }) => {
   expect((await namespace.execute("timeline")).stdout).toBe("nothing is recorded in this time\n");
   for (const lock of ["x", "y"]) await namespace.execute(["run", "--lock", lock, "--", "true"]);
-  const report = JSON.parse((await namespace.execute("timeline --json x")).stdout);
-  expect(report).toMatchObject({
+  expect(JSON.parse((await namespace.execute("timeline --json x")).stdout)).toMatchObject({
     version: 1,
     tracks: [
       {
@@ -83,8 +82,7 @@ test("timeline: what runs and tasks held of a resource is drawn, shown and liste
   expect(shown).toMatch(/history\n.*UNITS.*\n.* 3 +schedule job .*\n.* 2 +lock [xy] /);
   const { tracks } = await read("timeline", "db");
   expect(tracks).toMatchObject([{ subject: "resource db" }]);
-  const holds = tracks[0].intervals.filter(({ kind }: { kind: string }) => kind === "hold");
-  expect(holds).toMatchObject([
+  expect(tracks[0].intervals.filter(({ kind }: { kind: string }) => kind === "hold")).toMatchObject([
     { units: 2, result: "0" },
     { units: 3, result: "ok" },
   ]);

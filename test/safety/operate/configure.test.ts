@@ -35,8 +35,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${one.pid} .*its host leaves group "web"`));
     expect(refused.stderr).toMatch(new RegExp(`evicts +${W1}:${three.pid} `));
     expect(refused.stderr).not.toContain(W2);
-    const dry = await namespace.executeJson([...remove, "--dry-run"]);
-    expect(dry).toMatchObject({
+    expect(await namespace.executeJson([...remove, "--dry-run"])).toMatchObject({
       version: 1,
       outcome: "dry-run",
       target: "group sub",
@@ -72,8 +71,7 @@ describe.concurrent("a group", () => {
     expect(await namespace.expectDone("group add web", W1)).toMatch("is up to date");
     expect(await namespace.expectDone("group remove web db1")).toMatch("is up to date");
     expect(await readAudits(namespace)).toHaveLength(1);
-    const strict = await namespace.execute(["group", "set", "web", W1, W2, "--strict"]);
-    expect(strict).toExit(1);
+    expect(await namespace.execute(["group", "set", "web", W1, W2, "--strict"])).toExit(1);
     expect(await namespace.expectDone("group add web db1", W1)).toBe("~ group web: + db1\n");
     const typo = await namespace.execute("group add weeb db2");
     expect(typo).toExit(78, { stderr: 'did you mean "web"?' });
@@ -118,8 +116,7 @@ describe.concurrent("a group", () => {
   }) => {
     await namespace.put(namespace.keys.group("web"), "{");
     expect(await namespace.expectDone("ls groups")).toMatch(/^web .* is not a JSON list/m);
-    const add = await namespace.execute(["group", "add", "web", W1]);
-    expect(add).toExit(78, { stderr: "group set" });
+    expect(await namespace.execute(["group", "add", "web", W1])).toExit(78, { stderr: "group set" });
     const { stderr } = await namespace.execute(["group", "set", "web", W1]);
     expect(stderr).toContain('group "web" could not be read');
     expect(await readMembers(namespace, "web")).toEqual([W1]);

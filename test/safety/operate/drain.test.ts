@@ -33,11 +33,7 @@ const ROUNDS = pickCount(2, 5);
 const DRAIN = ["drain", "lock", "x", "--yes"];
 
 /** A holder whose runner is not there. */
-async function putGhost(
-  namespace: TestNamespace,
-  name = "x",
-  state: "held" | "grace" = "held",
-): Promise<string> {
+async function putGhost(namespace: TestNamespace, name = "x", state: "held" | "grace" = "held") {
   const run = `ghost${name}0000000000`;
   const key = namespace.keys.lock(name, run);
   await namespace.put(
@@ -220,8 +216,7 @@ describe.concurrent("a drain that waits", () => {
     expect(await namespace.execute([...host, "--dry-run"])).toExit(0, {
       stdout: /holds schedule report on web7.example.com:\d+; goes on/,
     });
-    const shown = await namespace.execute("show host web7.example.com");
-    expect(shown).toExit(0, {
+    expect(await namespace.execute("show host web7.example.com")).toExit(0, {
       stdout: /^host web7.example.com: busy$.*alive: it has a worker$.*^ +tasks +report$/ms,
     });
     const misspelt = await namespace.execute("drain host web7 --yes --dry-run");

@@ -16,11 +16,7 @@ const EVERY = 200;
 let count = 0;
 
 /** A ticket without a runner. @returns its run */
-async function queueUp(
-  namespace: TestNamespace,
-  name: string,
-  change: Partial<Ticket> = {},
-): Promise<string> {
+async function queueUp(namespace: TestNamespace, name: string, change: Partial<Ticket> = {}) {
   count += 1;
   const run = `r${String(count).padStart(15, "0")}`;
   const value = serializeTicket(createTicket({ run, pid: 10_000 + count, ...change }));
@@ -32,13 +28,13 @@ async function queueUp(
 const hold = (namespace: TestNamespace, name: string) =>
   queueUp(namespace, name, { state: "held", grantedAt: Date.now() });
 
-async function leave(namespace: TestNamespace, name: string, run: string): Promise<void> {
+async function leave(namespace: TestNamespace, name: string, run: string) {
   const key = namespace.keys.lock(name, run);
   await namespace.delete(key);
 }
 
 /** A queue grows by five waiters a second until the test ends. */
-function grow(namespace: TestNamespace, name: string): void {
+function grow(namespace: TestNamespace, name: string) {
   const timer = setInterval(() => void queueUp(namespace, name).catch(() => {}), EVERY);
   onTestFinished(() => clearInterval(timer));
 }
@@ -51,7 +47,7 @@ async function readShownRevision(namespace: TestNamespace, ...args: string[]): P
   return JSON.parse(stdout).revision;
 }
 
-async function listResetRequests(namespace: TestNamespace): Promise<string[]> {
+async function listResetRequests(namespace: TestNamespace) {
   return (await namespace.listTickets()).flatMap(({ run, ticket }) =>
     ticket?.reset === undefined ? [] : [run],
   );

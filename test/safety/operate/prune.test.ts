@@ -1,7 +1,7 @@
 /** `signalbox prune`: old records are listed, confirmed, and deleted. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { startSignalbox } from "../../../fixtures/signalbox.ts";
 import { formatAuditTime } from "../../../src/core/protocol/audit.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 
@@ -9,16 +9,16 @@ const DAY = 86_400_000;
 const keys = createKeys("/signalbox/");
 const cluster = TestCluster.startForFile();
 
-const prune = (...args: string[]): Promise<ProcessResult> =>
+const prune = (...args: string[]) =>
   startSignalbox(["prune", ...args], { endpoints: cluster.endpoints }).ended;
 
-async function listHosts(): Promise<string[]> {
+async function listHosts() {
   const { kvs } = await cluster.store.readRange(keys.hosts());
   return kvs.map(({ key }) => key.slice(keys.hosts().key.length));
 }
 
 /** Writes two hosts: one that was seen now, one that was not seen for 90 days. */
-async function putHosts(): Promise<void> {
+async function putHosts() {
   const puts = [0, 90].map((days) => {
     const value = JSON.stringify({ v: 1, seenAt: Date.now() - days * DAY });
     return { op: "put", key: keys.host(`web${days}`), value } as const;

@@ -22,7 +22,7 @@ async function putGhost(
   namespace: TestNamespace,
   ttl: number,
   { state = "held", session = generateSessionId() }: { state?: "held" | "grace"; session?: bigint } = {},
-): Promise<string> {
+) {
   const run = "ghost00000000000";
   await grantOnce(namespace.store, session, ttl);
   const key = namespace.keys.lock("x", run);
@@ -147,8 +147,7 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     await putGhost(namespace, 600);
-    const dry = await namespace.execute("reset lock x --dry-run");
-    expect(dry.stdout).toMatch(
+    expect((await namespace.execute("reset lock x --dry-run")).stdout).toMatch(
       /^ends +web1.example.com:4711 .*\n(.*\n)*do it with --expect-revision \d+ --yes instead of --dry-run\n/,
     );
     expect(await namespace.execute("reset lock x")).toExit(64);

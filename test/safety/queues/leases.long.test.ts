@@ -70,7 +70,7 @@ function buildClaimant(index: number, every: number): ParallelRun {
 }
 
 /** One small claim after the other, so that there is always one about. */
-async function keepComing(namespace: TestNamespace, name: string, isOver: () => boolean): Promise<void> {
+async function keepComing(namespace: TestNamespace, name: string, isOver: () => boolean) {
   for (let round = 1; !isOver(); round += 1) {
     const run = namespace.jobs.start(`${name}-${round}`, buildUnitOptions(2), { units: 2 });
     expect(await run.ended).toExit(0);

@@ -71,7 +71,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
 });
 
 /** Whether a process lives when the first ticket of the lock goes. */
-async function waitUntilTicketGone(namespace: TestNamespace, pid: number): Promise<{ alive: boolean }> {
+async function waitUntilTicketGone(namespace: TestNamespace, pid: number) {
   const queue = { ...namespace.keys.getQueueRange("lock", "x"), only: "deletes" } as const;
   const { revision } = await namespace.store.readRange(queue);
   const stop = AbortSignal.timeout(50_000);
@@ -102,7 +102,7 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
 });
 
 /** Waits until the run stands in its queue under another session. */
-async function waitForNewTicket(namespace: TestNamespace, before: QueueEntry): Promise<void> {
+async function waitForNewTicket(namespace: TestNamespace, before: QueueEntry) {
   await waitUntil("it stands in the queue again", async () =>
     (await namespace.listTickets()).some(
       ({ ticket, session }) => ticket?.label === "run" && session !== before.session,

@@ -51,8 +51,7 @@ describe.concurrent("a run with two locks", () => {
     const waiter = jobs.start("waiter", [...listFlags("c", "b"), "--wait"]);
     await namespace.waitForTicket(waiter, "waiting", "b");
     await namespace.waitForTicket(waiter, "admitted", "c");
-    const why = (await namespace.execute("why b")).stdout;
-    expect(why).toContain("for lock b: ");
+    expect((await namespace.execute("why b")).stdout).toContain("for lock b: ");
     expect((await namespace.execute("ls runs")).stdout).toMatch(/ a b .*db=1/);
     const preview = await namespace.execute([
       "run",

@@ -38,7 +38,7 @@ const random = createTestRandom("death");
 const spinWithin = (ms: number) => spinFor(random.drawBetween([0, ms]));
 
 /** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
-async function waitUntilGranted(namespace: TestNamespace, run: TestProcess): Promise<void> {
+async function waitUntilGranted(namespace: TestNamespace, run: TestProcess) {
   const stop = AbortSignal.timeout(60_000);
   try {
     for await (const { events } of namespace.store.watch(
@@ -62,24 +62,20 @@ const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[
 ];
 
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
-async function measureKill(run: TestProcess): Promise<number> {
+async function measureKill(run: TestProcess) {
   run.kill("SIGKILL");
   return await waitForDeath(run.mark, HORIZON);
 }
 
 /** Kills a runner at any moment of its start, on a lock that is free. */
-async function measureKillAtStart(namespace: TestNamespace): Promise<number> {
+async function measureKillAtStart(namespace: TestNamespace) {
   const run = namespace.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
   await spinWithin(300);
   return await measureKill(run);
 }
 
 /** Kills one holder of a lock after the other, the next one waiting already; the last one must have its turn in time. */
-async function measureKillsInTurn(
-  namespace: TestNamespace,
-  ledger: TokenLog,
-  kills: number,
-): Promise<number[]> {
+async function measureKillsInTurn(namespace: TestNamespace, ledger: TokenLog, kills: number) {
   const startQueued = async () => {
     const run = namespace.startRun("--lock job --wait", [TOKEN_WRITER], { env: ledger.env });
     await waitUntil("its place", async () => {
@@ -106,7 +102,7 @@ async function measureKillsInTurn(
 }
 
 /** A lane of kills: a third of them at the start. */
-async function runLane(transport: Transport, kills: number): Promise<number[]> {
+async function runLane(transport: Transport, kills: number) {
   const namespace = cluster.createNamespace({ transport, env: SHORT_SESSIONS });
   const ledger = new TokenLog(cluster.createPath());
   const early = Math.ceil(kills / 3);
@@ -117,11 +113,7 @@ async function runLane(transport: Transport, kills: number): Promise<number[]> {
 }
 
 /** Once more where a machine that stood still has cost runs their sessions. */
-async function runLaneAfterStalls(
-  task: Readonly<RunnerTask>,
-  transport: Transport,
-  kills: number,
-): Promise<number[]> {
+async function runLaneAfterStalls(task: Readonly<RunnerTask>, transport: Transport, kills: number) {
   let took: number[] = [];
   await retryAfterStalls(task, async () => {
     took = await runLane(transport, kills);

@@ -29,7 +29,7 @@ const buildCommand = (name: NodeJS.Signals) => [
   `$SIG{${name.slice(3)}} = sub { exit 42 }; $| = 1; print "up\\n"; sleep 1 while 1`,
 ];
 
-function createFolder(): string {
+function createFolder() {
   const path = cluster.createPath();
   mkdirSync(path);
   return path;
@@ -61,7 +61,7 @@ function startBy(
 }
 
 /** Sends USR1 again and again from the moment on at which the process is Node, until there is a result. */
-async function repeatUsr1<T>(process: RunningProcess, result: Promise<T>): Promise<T> {
+async function repeatUsr1<T>(process: RunningProcess, result: Promise<T>) {
   const isNode = () => readlinkSync(`/proc/${process.pid}/exe`).endsWith("/node");
   await waitUntil("Node", isNode, { every: 1 });
   const repeated = setInterval(() => process.kill("SIGUSR1"), 1);

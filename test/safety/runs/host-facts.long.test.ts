@@ -26,7 +26,7 @@ async function readHostRecord(
 }
 
 /** Entries of etcd's log that some work costs. */
-async function countProposals(work: () => Promise<unknown>): Promise<number> {
+async function countProposals(work: () => Promise<unknown>) {
   const index = async () => {
     const [status] = await cluster.store.readMemberStatuses();
     if (!status?.ok) throw new Error("etcd does not tell its status");
@@ -38,7 +38,7 @@ async function countProposals(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Plays what takes no longer than a step of the time in which hosts say so: once more where it failed and the next has begun. */
-async function playWithinOneInterval(play: () => Promise<void>): Promise<void> {
+async function playWithinOneInterval(play: () => Promise<void>) {
   const step = () => Math.floor(Date.now() / HOST_RECORD_INTERVAL);
   const before = step();
   await play().catch(async (error) => {

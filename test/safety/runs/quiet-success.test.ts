@@ -78,19 +78,17 @@ describe.concurrent("--quiet-success", () => {
   });
 });
 
-describe("with other options", () => {
-  test("with --capture and --ping, both get the output of a success and of a failure", async ({
-    namespace,
-  }) => {
-    const env = { SIGNALBOX_OUTPUT_DIRECTORY: cluster.createPath(), SIGNALBOX_OUTPUT_SIZE: "1MiB" };
-    const { url, requests } = await startWebServer();
-    const words = [...QUIET, "--capture", "--ping", url];
-    expect(await namespace.run(words, "echo fine", { env })).toExitSilently(0);
-    expect((await namespace.execute("logs job", { env })).stdout).toContain("fine");
-    const { code, stdout } = await namespace.run(words, ["sh", "-c", "echo bad; exit 2"], { env });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "bad\n" });
-    expect(requests.at(-1)).toMatchObject({ path: "/2", body: expect.stringMatching(/bad$/) });
-  });
+test("with other options: with --capture and --ping, both get the output of a success and of a failure", async ({
+  namespace,
+}) => {
+  const env = { SIGNALBOX_OUTPUT_DIRECTORY: cluster.createPath(), SIGNALBOX_OUTPUT_SIZE: "1MiB" };
+  const { url, requests } = await startWebServer();
+  const words = [...QUIET, "--capture", "--ping", url];
+  expect(await namespace.run(words, "echo fine", { env })).toExitSilently(0);
+  expect((await namespace.execute("logs job", { env })).stdout).toContain("fine");
+  const { code, stdout } = await namespace.run(words, ["sh", "-c", "echo bad; exit 2"], { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "bad\n" });
+  expect(requests.at(-1)).toMatchObject({ path: "/2", body: expect.stringMatching(/bad$/) });
 });
 
 describe.concurrent("--jitter", () => {

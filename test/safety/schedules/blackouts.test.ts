@@ -8,7 +8,7 @@ const { test } = cluster;
 const HOUR = 3_600_000;
 
 /** Times of the day around now, in UTC. */
-function writeBlackout(): string {
+function writeBlackout() {
   const write = (at: number) => new Date(at).toISOString().slice(11, 16);
   return `${write(Date.now() - 4 * HOUR)}-${write(Date.now() + 4 * HOUR)}`;
 }
@@ -42,8 +42,7 @@ describe.concurrent("in a blackout", () => {
     expect(await add("22:00-06:00")).toExit(0, {
       stdout: /next: .*\n(?:.*\n)*after an outage: of missed occurrences, only the latest is run/,
     });
-    const shown = await namespace.execute("show schedule sync");
-    expect(shown.stdout).toMatch(/except +22:00-06:00/);
+    expect((await namespace.execute("show schedule sync")).stdout).toMatch(/except +22:00-06:00/);
     expect((await namespace.execute("schedule next sync --count 48")).stdout).toContain(
       "blackout: skipped 16 times (22:00-06:00)",
     );

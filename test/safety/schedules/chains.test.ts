@@ -17,7 +17,7 @@ async function schedule(namespace: TestNamespace, ...args: string[]) {
 }
 
 /** Adds a schedule, and others that follow it. @returns the ids of those */
-async function addFollowers(namespace: TestNamespace, count: number, follower: object): Promise<string[]> {
+async function addFollowers(namespace: TestNamespace, count: number, follower: object) {
   await namespace.expectDone("schedule add extract @manual", ...shell("true"));
   const ids = Array.from({ length: count }, (_, n) => `f${n}`);
   const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };

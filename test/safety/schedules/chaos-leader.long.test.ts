@@ -14,7 +14,7 @@ const cluster = TestCluster.startForFile({ size: 3 });
 let stops = 0;
 
 /** Stops the leader for longer than the time to live, again and again. */
-async function stopLeaders(signal: AbortSignal): Promise<void> {
+async function stopLeaders(signal: AbortSignal) {
   stops = 0;
   while (!signal.aborted) {
     await pause(1_500, undefined, { signal }).catch(() => {});

@@ -23,7 +23,7 @@ const { test } = cluster;
 const LARGEST = 16_384;
 
 /** Returns the checkpoints of a schedule in etcd. */
-async function readCheckpoints(namespace: TestNamespace, id: string): Promise<(string | undefined)[]> {
+async function readCheckpoints(namespace: TestNamespace, id: string) {
   const { kvs } = await namespace.store.readRange({
     key: `${namespace.keys.prefix}checkpoints/${id}/`,
     rangeEnd: `${namespace.keys.prefix}checkpoints/${id}0`,

@@ -24,7 +24,7 @@ const PROGRAMS = [
 ];
 
 /** Makes a folder in which the paths of the crontabs are, with programs that write a line into a journal. */
-function createRoot(): { journal: string; files: string[] } {
+function createRoot() {
   const root = cluster.createPath();
   const journal = join(root, "journal");
   for (const program of PROGRAMS) {
@@ -44,7 +44,7 @@ function createRoot(): { journal: string; files: string[] } {
 }
 
 /** Reads the lines of a crontab as cron(8) describes them: five fields, the user, and the command; and its PATH. */
-function readLines(path: string): { cron: string; command: string; path: string | undefined }[] {
+function readLines(path: string) {
   const text = readFileSync(path, "utf8");
   const [, search] = /^PATH=(.*)$/m.exec(text) ?? [];
   return [...text.matchAll(/^([\d*][^\s]*(?:\s+\S+){4})\s+root\s+(.*)$/gm)].map(

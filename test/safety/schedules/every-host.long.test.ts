@@ -18,14 +18,14 @@ const runSchedule = (namespace: TestNamespace, ...args: string[]) =>
   namespace.execute(["schedule", ...splitFirst(args)]);
 
 /** Makes occurrences due: the next one of a host was so many minutes ago. */
-async function moveBack(namespace: TestNamespace, host: string, minutes: number): Promise<void> {
+async function moveBack(namespace: TestNamespace, host: string, minutes: number) {
   const next = (Math.floor(Date.now() / MINUTE) - minutes) * MINUTE;
   const state = await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
   await namespace.put(namespace.keys.due("job", host), formatDue({ ...state, next, runAt: next }));
 }
 
 /** The results of a host, as scheduled minutes by result. */
-async function readResults(namespace: TestNamespace, host: string): Promise<string[]> {
+async function readResults(namespace: TestNamespace, host: string) {
   return (await readOutcomes(namespace, "job", host)).map((one) => `${one.result} ${one.scheduled / MINUTE}`);
 }
 

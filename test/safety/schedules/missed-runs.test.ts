@@ -13,12 +13,7 @@ const { test } = cluster;
 const HOUR = 3_600_000;
 
 /** Puts a schedule of each minute that nobody has run for an hour. */
-async function putOverdue(
-  namespace: TestNamespace,
-  id: string,
-  more: Partial<Definition>,
-  host?: string,
-): Promise<void> {
+async function putOverdue(namespace: TestNamespace, id: string, more: Partial<Definition>, host?: string) {
   const due = Math.floor((Date.now() - HOUR) / 60_000) * 60_000;
   await putDueSchedule(namespace, id, { cron: "* * * * *", command: ["true"], ...more });
   for (const one of host === undefined ? [undefined] : [undefined, host])
@@ -45,8 +40,7 @@ describe.concurrent("a schedule of which nothing runs", () => {
     const { rows } = await namespace.executeJson("ls schedules state:missed");
     expect(rows).toMatchObject([{ schedule: "s", skipped: { count: expect.any(Number) } }]);
     expect(rows[0].skipped.count).toBeGreaterThan(50);
-    const problems = await namespace.executeJson("ls problems");
-    expect(problems.rows).toMatchObject([
+    expect((await namespace.executeJson("ls problems")).rows).toMatchObject([
       { kind: "missed", level: "warning", subject: "schedule s", detail: expect.stringContaining(why) },
     ]);
     const check = await namespace.execute("check schedule s");

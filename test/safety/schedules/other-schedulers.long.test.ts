@@ -77,7 +77,7 @@ test("every command, option and cron text of its tables is accepted", async ({ n
 });
 
 /** Returns the code in the right column of each table. */
-function readCodes(page: string): string[] {
+function readCodes(page: string) {
   const cells = page.split("\n").flatMap((line) => /^\|[^|]*\|(.*)\|$/.exec(line)?.[1] ?? []);
   return [...new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code)))];
 }

@@ -16,12 +16,7 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
-async function putDueSchedule(
-  namespace: TestNamespace,
-  id: string,
-  more: Partial<Definition>,
-  late = 0,
-): Promise<void> {
+async function putDueSchedule(namespace: TestNamespace, id: string, more: Partial<Definition>, late = 0) {
   const at = new Date(Math.floor((Date.now() - late) / 60_000) * 60_000);
   const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
   await namespace.put(
@@ -46,11 +41,7 @@ async function startListener() {
 }
 
 /** Asks for a path until the answer has this. */
-async function scrape(
-  worker: ReturnType<TestNamespace["start"]>,
-  path: string,
-  wanted: RegExp,
-): Promise<string> {
+async function scrape(worker: ReturnType<TestNamespace["start"]>, path: string, wanted: RegExp) {
   await worker.waitForOutput(/metrics are served at=\S+\n/);
   const [, address] = /metrics are served at=(\S+)\n/.exec(worker.output.stderr) ?? [];
   return await waitUntil(`${path} has ${wanted}`, async () => {

@@ -44,7 +44,7 @@ const BLACKOUTS = [
 const CRONS = ["*/5 * * * *", "30 2 * * *", "@every 7m", "0,45 */2 * * *"];
 
 /** Whether the clocks show a time of a blackout. */
-function isInside(minute: number, blackouts: readonly string[]): boolean {
+function isInside(minute: number, blackouts: readonly string[]) {
   return blackouts.some((text) => {
     const [from = 0, until = 0] = text.split("-").map((time) => {
       const [hour, rest] = time.split(":").map(Number);
@@ -55,7 +55,7 @@ function isInside(minute: number, blackouts: readonly string[]): boolean {
 }
 
 /** Two days around each clock change of a zone, or around one day without. */
-function listSpans(zone: string): { from: number; until: number }[] {
+function listSpans(zone: string) {
   const begin = zone === "Pacific/Apia" ? at("2011-12-01T00:00") : at("2026-01-01T00:00");
   const changes = listChanges(zone, begin, begin + 370 * DAY);
   const middles = changes.length === 0 ? [begin + DAY] : changes.slice(0, 4).map((one) => one.at);

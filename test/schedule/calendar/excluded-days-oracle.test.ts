@@ -54,7 +54,7 @@ const situation = fc.record({
 });
 
 /** Returns whether a date is an entry of a calendar, from its text. */
-function hasDate(entries: readonly string[], date: string): boolean {
+function hasDate(entries: readonly string[], date: string) {
   const weekday = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"][new Date(date).getUTCDay()];
   return entries.some((one) => {
     if (one === weekday || one === date || one === date.slice(5)) return true;
@@ -64,7 +64,7 @@ function hasDate(entries: readonly string[], date: string): boolean {
 }
 
 /** Lists all occurrences of a timing between two instants. */
-function listBetween(timing: Timing, from: number, before: number): number[] {
+function listBetween(timing: Timing, from: number, before: number) {
   const found: number[] = [];
   for (let at = timing.findFrom(from); at !== undefined && at < before; at = timing.findAfter(at))
     found.push(at);
@@ -72,7 +72,7 @@ function listBetween(timing: Timing, from: number, before: number): number[] {
 }
 
 /** Lists the dates of the wall clock on which a plan without calendars has occurrences. */
-function listPlannedDates(timing: Timing, zone: string, from: number, before: number): string[] {
+function listPlannedDates(timing: Timing, zone: string, from: number, before: number) {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short" });
   return [...new Set(listBetween(timing, from, before).map((at) => format.format(at)))];
 }
@@ -113,7 +113,7 @@ test("occurrences with calendars are those of a walk over the days", () => {
 });
 
 /** Returns whether more days in a row are excluded than the oracle examines. */
-function isFarther(isExcluded: (date: string) => boolean, start: number): boolean {
+function isFarther(isExcluded: (date: string) => boolean, start: number) {
   let run = 0;
   for (let day = -2 * MARGIN; day < SPAN + 2 * MARGIN; day += 1) {
     run = isExcluded(formatDate(start + day * DAY)) ? run + 1 : 0;

@@ -20,7 +20,7 @@ interface Case extends CalendarFields {
 }
 
 /** Lists occurrences by every function of a timing, which must agree. */
-function listOccurrences({ cron, zone = "UTC", from, next, ...fields }: Case): string[] {
+function listOccurrences({ cron, zone = "UTC", from, next, ...fields }: Case) {
   const timing = createTiming("job", { cron, timezone: zone, ...fields }, calendars);
   const found: number[] = [];
   let at = timing.findFrom(Date.parse(from));

@@ -13,7 +13,7 @@ import {
 const at = (time: string) => Date.parse(`${time}Z`);
 
 /** The first occurrences after an instant, as "2026-03-29T01:00" in UTC. */
-function following(text: string, zone: string, after: string, count: number): string[] {
+function following(text: string, zone: string, after: string, count: number) {
   const cron = parseCron(text);
   let last: number | undefined = at(after);
   return Array.from({ length: count }, () => {

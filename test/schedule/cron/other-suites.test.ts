@@ -8,7 +8,7 @@ import { findOccurrenceAfter } from "../../../src/schedule/cron/upcoming-occurre
 
 type Case = [text: string, after: string, wanted: string];
 
-function listFollowing(text: string, after: string, count: number): string[] {
+function listFollowing(text: string, after: string, count: number) {
   let last = Date.parse(`${after}Z`);
   return Array.from({ length: count }, () => {
     last = findOccurrenceAfter(parseCron(text), "UTC", last) ?? Number.NaN;

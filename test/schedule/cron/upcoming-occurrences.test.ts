@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
 import { listUpcomingOccurrences } from "../../../src/schedule/cron/upcoming-occurrences.ts";
 
-function lines(text: string, zone: string, after: string, count: number): string[] {
+function lines(text: string, zone: string, after: string, count: number) {
   return listUpcomingOccurrences(parseCron(text), zone, Date.parse(`${after}Z`), count).map(
     ({ local, mark, note }) => `${local}${mark === undefined ? "" : ` [${mark}] ${note}`}`,
   );

@@ -75,7 +75,7 @@ describe("offsets", () => {
   });
 });
 
-function messageOf(zone: string): string {
+function messageOf(zone: string) {
   try {
     return checkZone(zone);
   } catch (error) {

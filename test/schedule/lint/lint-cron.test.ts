@@ -7,7 +7,7 @@ import { lintCron } from "../../../src/schedule/cron/lint.ts";
 const NOW = Date.UTC(2026, 0, 1);
 
 describe("findings", () => {
-  const cases: [text: string, zone: string, found: [level: string, about: string, says: string][]][] = [
+  test.each<[text: string, zone: string, found: [level: string, about: string, says: string][]]>([
     ["5 4 * * 1-5", "UTC", []],
     ["5 4 1,15 * *", "Europe/Berlin", []],
     ["17 * * * *", "Europe/Berlin", []],
@@ -101,8 +101,7 @@ describe("findings", () => {
       "Europe/Berlin",
       [["error", "clock change", "the clocks of Europe/Berlin skip it every time"]],
     ],
-  ];
-  test.each(cases)("%s in %s", (text, zone, wanted) => {
+  ])("%s in %s", (text, zone, wanted) => {
     const found = lintCron(text, zone, NOW);
     expect(found.map(({ level, about }) => [level, about])).toEqual(
       wanted.map(([level, about]) => [level, about]),

@@ -133,7 +133,7 @@ describe("an interval", () => {
   const times = createPlanTimes(plan, "Europe/Berlin");
 
   test("has a fixed rate from its first instant, independent of changes of the clock", () => {
-    const found: (number | undefined)[] = [times.findFrom(0)];
+    const found = [times.findFrom(0)];
     while (found.length < 5) found.push(times.findAfter(found.at(-1) ?? 0));
     expect(found).toEqual([0, 1, 2, 3, 4].map((n) => FROM + n * 90 * MINUTE));
     expect([times.findUntil(FROM - 1), times.findUntil(FROM), times.findUntil(FROM + 91 * MINUTE)]).toEqual([

@@ -19,17 +19,13 @@ function fill(from: number, to: number, parallel = 1) {
   return { next: 101 * HOUR, runAt: 101 * HOUR, open: [], backfill } satisfies DueState;
 }
 
-describe("its occurrences", () => {
-  const cases: [string, number, number, [number, number, number] | undefined][] = [
-    ["both ends count", 3 * HOUR, 5 * HOUR, [3, 5, 3]],
-    ["between two", 3 * HOUR + 1, 5 * HOUR - 1, [4, 4, 1]],
-    ["none", 3 * HOUR + 1, 4 * HOUR - 1, undefined],
-  ];
-  test.each(cases)("%s", (_, from, to, expected) => {
-    const backfill = createBackfill(timing, { from, to, parallel: 1 }, NOW);
-    const found = backfill && [backfill.next / HOUR, backfill.until / HOUR, backfill.total];
-    expect(found).toEqual(expected);
-  });
+test.each<[string, number, number, [number, number, number] | undefined]>([
+  ["both ends count", 3 * HOUR, 5 * HOUR, [3, 5, 3]],
+  ["between two", 3 * HOUR + 1, 5 * HOUR - 1, [4, 4, 1]],
+  ["none", 3 * HOUR + 1, 4 * HOUR - 1, undefined],
+])("its occurrences: %s", (_, from, to, expected) => {
+  const backfill = createBackfill(timing, { from, to, parallel: 1 }, NOW);
+  expect(backfill && [backfill.next / HOUR, backfill.until / HOUR, backfill.total]).toEqual(expected);
 });
 
 test("each starts once, in order, and the last one ends it", () => {
@@ -55,7 +51,7 @@ describe("what comes first", () => {
     kind,
   });
   const due = fill(3 * HOUR, 50 * HOUR, 2);
-  const cases: [string, DueState, Partial<Definition>, object | undefined][] = [
+  test.each<[string, DueState, Partial<Definition>, object | undefined]>([
     ["the backfill, before what is due later", due, {}, { isBackfilled: true }],
     ["the next occurrence that is due", { ...due, runAt: NOW }, {}, { runAt: NOW }],
     ["a trigger", { ...due, open: [open("trigger", NOW)] }, {}, { open: { kind: "trigger" } }],
@@ -73,8 +69,7 @@ describe("what comes first", () => {
       { runAt: NOW + 8 },
     ],
     ["nothing in a pause", due, { pause: { by: "ann", at: 1 } }, undefined],
-  ];
-  test.each(cases)("%s", (_, state, change, expected) => {
+  ])("%s", (_, state, change, expected) => {
     const found = findNextCandidate({ ...definition, ...change }, state, NONE, NOW);
     if (expected === undefined) expect(found).toBeUndefined();
     else expect(found).toMatchObject(expected);

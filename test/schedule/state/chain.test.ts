@@ -30,7 +30,7 @@ const waiting = (scheduled: number, change: Partial<OpenOccurrence> = {}): OpenO
 
 describe("which ends count", () => {
   const gaveUp = { result: "failed", isDead: true } as const;
-  const cases: [string, Partial<OccurrenceEnd>, Partial<Definition>, boolean][] = [
+  test.each<[string, Partial<OccurrenceEnd>, Partial<Definition>, boolean]>([
     ["a success, by default", {}, {}, true],
     ["not a failure, by default", gaveUp, {}, false],
     ["a failure that was given up", gaveUp, { on: "failure" }, true],
@@ -42,8 +42,7 @@ describe("which ends count", () => {
     ["not that of a schedule it does not follow", { id: "z" }, {}, false],
     ["not while it is paused", {}, { pause: { by: "ann", at: 1 } }, false],
     ["after a pause", {}, { pause: { by: "ann", at: 1, until: NOW - 1 } }, true],
-  ];
-  test.each(cases)("%s", (_, change, definition, isAdded) => {
+  ])("%s", (_, change, definition, isAdded) => {
     expect(follow(end(change), definition).kind).toBe(isAdded ? "changed" : "unchanged");
   });
 });

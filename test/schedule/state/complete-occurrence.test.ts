@@ -25,14 +25,16 @@ const settled = (result: OccurrenceResult, definition: Partial<Definition> = {},
   completeOccurrence({ ...plain, ...definition }, due, ended(result, wait), 0.5);
 
 describe("where the occurrence goes", () => {
-  const cases: [
-    string,
-    OccurrenceResult,
-    Partial<Definition>,
-    number | undefined,
-    Partial<OpenOccurrence> | undefined,
-    boolean,
-  ][] = [
+  test.each<
+    [
+      string,
+      OccurrenceResult,
+      Partial<Definition>,
+      number | undefined,
+      Partial<OpenOccurrence> | undefined,
+      boolean,
+    ]
+  >([
     ["finished: it is gone", "ok", {}, undefined, undefined, false],
     ["replaced: it is gone", "replaced", {}, undefined, undefined, false],
     [
@@ -80,8 +82,7 @@ describe("where the occurrence goes", () => {
       { runAt: NOW + 3_600_000 },
       false,
     ],
-  ];
-  test.each(cases)("%s", (_, result, definition, wait, expected, isDead) => {
+  ])("%s", (_, result, definition, wait, expected, isDead) => {
     const { due: next, isDead: dead, again } = settled(result, definition, wait);
     expect(dead).toBe(isDead);
     expect(next.dead).toBe(isDead ? 1 : undefined);

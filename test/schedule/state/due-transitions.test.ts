@@ -20,7 +20,7 @@ const open = (scheduled: number, runAt = scheduled) =>
 
 describe("adding", () => {
   const tomorrow = Date.parse("2026-03-03T04:00:00Z");
-  const cases: [string, Partial<Definition>, Parameters<typeof computeFirstDue>[3], DueState][] = [
+  test.each<[string, Partial<Definition>, Parameters<typeof computeFirstDue>[3], DueState]>([
     ["the first match from now on", {}, {}, planned("11:00:00")],
     ["a match at the very start counts", {}, { start: at("11:00:00") }, planned("11:00:00")],
     ["start lies in the past", {}, { start: at("07:30:00") }, planned("08:00:00")],
@@ -39,8 +39,7 @@ describe("adding", () => {
       { next: tomorrow, runAt: tomorrow, open: [] },
     ],
     ["ended before it began", { end: at("10:59:00") }, {}, { runAt: 0, open: [] }],
-  ];
-  test.each(cases)("%s", (_, change, first, expected) => {
+  ])("%s", (_, change, first, expected) => {
     expect(computeFirstDue("job", { ...hourly, ...change }, at("10:15:00"), first)).toEqual(expected);
   });
 
@@ -58,7 +57,7 @@ describe("adding", () => {
 
 describe("modifying", () => {
   const waiting = planned("11:00:00");
-  const cases: [string, DueState, Partial<Definition>, Partial<DueState>][] = [
+  test.each<[string, DueState, Partial<Definition>, Partial<DueState>]>([
     ["another cron text counts from now", waiting, { cron: "30 * * * *" }, planned("10:30:00")],
     ["another zone counts from now", waiting, { timezone: "Asia/Kolkata" }, planned("10:30:00")],
     ["another delay moves the run only", waiting, { delay: 60_000 }, planned("11:00:00", "11:01:00")],
@@ -71,8 +70,7 @@ describe("modifying", () => {
       { cron: "30 * * * *" },
       { open: [open(at("10:00:00"))], next: at("10:30:00") },
     ],
-  ];
-  test.each(cases)("%s", (_, due, change, expected) => {
+  ])("%s", (_, due, change, expected) => {
     expect(computeModifiedDue("job", hourly, { ...hourly, ...change }, due, at("10:15:00"))).toMatchObject(
       expected,
     );

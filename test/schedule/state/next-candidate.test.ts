@@ -18,11 +18,7 @@ const opened = (scheduled: number, change: Partial<OpenOccurrence> = {}): OpenOc
 const pause = { by: "a@b", at: 0 };
 
 /** `next`, the nominal time of what is open, or nothing. */
-function taken(
-  definition: Partial<Definition>,
-  state: DueState,
-  running: number[] = [],
-): number | "next" | undefined {
+function taken(definition: Partial<Definition>, state: DueState, running: number[] = []) {
   const found = findNextCandidate({ ...plain, ...definition }, state, new Set(running), NOW);
   return found && (found.open?.scheduled ?? "next");
 }
@@ -30,7 +26,7 @@ function taken(
 describe("what may be taken", () => {
   const retrying = [opened(NOW - 90, { runAt: NOW + 500 })];
   const trigger = [opened(NOW - 5, { kind: "trigger" })];
-  const cases: [string, Partial<Definition>, DueState, number[], number | "next" | undefined][] = [
+  test.each<[string, Partial<Definition>, DueState, number[], number | "next" | undefined]>([
     ["forbid: not beside one that runs", {}, due([opened(NOW - 90)]), [NOW - 90], undefined],
     ["forbid: one that was lost comes first", {}, due([opened(NOW - 90)]), [], NOW - 90],
     ["forbid: the next waits for one that is tried again", {}, due(retrying), [], NOW - 90],
@@ -65,8 +61,7 @@ describe("what may be taken", () => {
     ["paused by itself: triggers run", {}, { ...due(trigger), pause }, [], NOW - 5],
     ["a pause that is over", { pause: { ...pause, until: NOW } }, due(), [], "next"],
     ["ended", {}, { runAt: 0, open: [] }, [], undefined],
-  ];
-  test.each(cases)("%s", (_, definition, state, running, expected) => {
+  ])("%s", (_, definition, state, running, expected) => {
     expect(taken(definition, state, running)).toBe(expected);
   });
 
@@ -88,14 +83,13 @@ describe("what is replaced", () => {
   test("when the next one may run", () => {
     expect(computeReplacementTime({ ...plain, overlap: "replace" }, later, running, NOW)).toBe(NOW + 300);
   });
-  const never: [string, Partial<Definition>, DueState][] = [
+  test.each<[string, Partial<Definition>, DueState]>([
     ["forbid", {}, later],
     ["allow", { overlap: "allow" }, later],
     ["paused", { overlap: "replace", pause }, later],
     ["a trigger", { overlap: "replace" }, { ...later, open: [opened(running, { kind: "trigger" })] }],
     ["nothing follows", { overlap: "replace" }, { runAt: 0, open: [opened(running)] }],
-  ];
-  test.each(never)("not: %s", (_, definition, one) => {
+  ])("not: %s", (_, definition, one) => {
     expect(computeReplacementTime({ ...plain, ...definition }, one, running, NOW)).toBeUndefined();
   });
 });

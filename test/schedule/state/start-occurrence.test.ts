@@ -56,7 +56,7 @@ describe("on time", () => {
 
 describe("after an outage of ten minutes", () => {
   const now = 20 * M + 5_000;
-  const cases: [string, Partial<Definition>, number | undefined, number | undefined, number | undefined][] = [
+  test.each<[string, Partial<Definition>, number | undefined, number | undefined, number | undefined]>([
     // catch-up, taken, next, skipped
     ["all: one by one", { catchup: "all" }, 10, 11, undefined],
     ["by default: the newest", {}, 20, 21, 10],
@@ -66,8 +66,7 @@ describe("after an outage of ten minutes", () => {
     ["all: a deadline drops the oldest", { catchup: "all", deadline: 3 * M }, 18, 19, 8],
     ["latest: within the deadline", { catchup: "latest", deadline: M }, 20, 21, 10],
     ["latest: too late even so", { catchup: "latest", deadline: 1_000 }, undefined, 21, 11],
-  ];
-  test.each(cases)("%s", (_, definition, taken, next, skipped) => {
+  ])("%s", (_, definition, taken, next, skipped) => {
     const result = takeNext(definition, state(10 * M), now);
     expect(result.occurrence?.scheduled).toBe(taken === undefined ? undefined : taken * M);
     expect(result.due.next).toBe(next === undefined ? undefined : next * M);

@@ -10,7 +10,7 @@ import type { LaunchedCall } from "../../../src/core/process/agent-socket/launch
 import { checkAgent, locateAgentSocket } from "../../../src/site/check/this-host.ts";
 
 /** Starts an agent that answers with a version. */
-async function startAgent(version: string, isServed: () => true | string = () => true): Promise<string> {
+async function startAgent(version: string, isServed: () => true | string = () => true) {
   const path = join(createFolder(), "agent.sock");
   const on = {
     onCall(call: LaunchedCall) {

@@ -196,17 +196,15 @@ describe("the cluster's id", () => {
   });
 });
 
-describe("alarms", () => {
-  test("each once, though every member tells all", () => {
-    const errors = ["memberID:1 alarm:NOSPACE ", "etcdserver: no leader"];
-    expect(formatFindings(judgeAlarms([1, 2].map((id) => buildMember(id, { errors }))))).toEqual([
-      "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
-    ]);
-    expect(judgeAlarms([buildMember(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(
-      "backup",
-    );
-    expect(formatFindings(judgeAlarms([buildMember(1)]))).toEqual(["ok alarm: none"]);
-  });
+test("alarms: each once, though every member tells all", () => {
+  const errors = ["memberID:1 alarm:NOSPACE ", "etcdserver: no leader"];
+  expect(formatFindings(judgeAlarms([1, 2].map((id) => buildMember(id, { errors }))))).toEqual([
+    "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
+  ]);
+  expect(judgeAlarms([buildMember(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(
+    "backup",
+  );
+  expect(formatFindings(judgeAlarms([buildMember(1)]))).toEqual(["ok alarm: none"]);
 });
 
 describe("the database's size", () => {

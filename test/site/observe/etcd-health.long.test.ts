@@ -8,7 +8,7 @@ let cluster: RunningEtcd;
 beforeAll(async () => {
   cluster = await startCluster(3);
 });
-async function wakeAll(): Promise<void> {
+async function wakeAll() {
   for (const member of cluster.members) member.unfreeze();
   await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
 }

@@ -35,7 +35,7 @@ class Site extends StoredKeys {
   };
 
   /** Writes an action of an operator at a time. */
-  act(at: number): Promise<bigint> {
+  act(at: number) {
     const id = `act${at}`;
     const record = {
       id,

@@ -15,7 +15,7 @@ import {
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";
 
-async function createStore(): Promise<MemoryStore> {
+async function createStore() {
   const store = MemoryStore.create({ now: () => toMonotonicTime(0) });
   for (const id of [OWN, SHARED]) await store.grant(id, 30);
   const put = { op: "put" as const, key: keys.agentSession(HOST, SHARED), value: "{}", session: SHARED };

@@ -22,7 +22,7 @@ const importMany = (ids: readonly string[], definition = HOURLY) =>
   });
 
 /** Ids of the schedules in etcd that have a definition and a state. @throws if one has only one of them */
-async function listWhole({ store }: OperatorFixture): Promise<string[]> {
+async function listWhole({ store }: OperatorFixture) {
   const [definitions, dues] = await Promise.all([
     store.readRange(keys.schedules()),
     store.readRange(keys.dues()),
@@ -98,19 +98,13 @@ describe("schedules that are added together", () => {
   });
 });
 
-describe("an import", () => {
-  it("stops if a definition is newer than what the operator has seen", async () => {
-    const operator = new OperatorFixture();
-    await applyInParts(operator.ports, importMany(["s0", "s1"]));
-    const { revision: seen } = await operator.store.readRange(keys.schedules());
-    await applyInParts(operator.ports, importMany(["s1"], { ...HOURLY, note: "new" }));
-    const result = await applyInParts(
-      operator.ports,
-      importMany(["s0", "s1"], { ...HOURLY, cron: "@daily" }),
-      {
-        seen,
-      },
-    );
-    expect(result).toMatchObject({ kind: "changed", ids: ["s1"] });
+it("an import stops if a definition is newer than what the operator has seen", async () => {
+  const operator = new OperatorFixture();
+  await applyInParts(operator.ports, importMany(["s0", "s1"]));
+  const { revision: seen } = await operator.store.readRange(keys.schedules());
+  await applyInParts(operator.ports, importMany(["s1"], { ...HOURLY, note: "new" }));
+  const result = await applyInParts(operator.ports, importMany(["s0", "s1"], { ...HOURLY, cron: "@daily" }), {
+    seen,
   });
+  expect(result).toMatchObject({ kind: "changed", ids: ["s1"] });
 });

@@ -32,7 +32,7 @@ class ChainFixture extends OperatorFixture {
     return this.apply(buildAddMutation(id, following(...after)));
   }
 
-  async readSuccessors(id: string): Promise<readonly string[]> {
+  async readSuccessors(id: string) {
     return (await this.readDue(id)).successors ?? [];
   }
 }

@@ -7,12 +7,12 @@ import { type Fate, OperatorFixture, test } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;
 
-async function listDrains(operator: OperatorFixture): Promise<Drain[]> {
+async function listDrains(operator: OperatorFixture) {
   const { kvs } = await operator.store.readRange(keys.drains());
   return kvs.flatMap((kv) => parseDrain(keys, kv) ?? []);
 }
 
-async function putByHand(operator: OperatorFixture, ...names: string[]): Promise<void> {
+async function putByHand(operator: OperatorFixture, ...names: string[]) {
   const value = serializeDrain({ by: "ann", at: 1 });
   await operator.put(...names.flatMap((name) => [keys.drain("host", name), value]));
 }

@@ -7,7 +7,7 @@ import { StoredKeys } from "../../../fixtures/state/stored-keys.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { type AuditRecord, parseAuditRecord } from "../../../src/core/protocol/audit.ts";
-import type { Txn, TxnResponse } from "../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../src/core/protocol/txn.ts";
 import type { OperatorPorts } from "../../../src/site/operate/operator-action.ts";
 import {
   applyMutation,
@@ -21,7 +21,7 @@ export type Fate = "fine" | "lost" | "refused";
 class UnreliableStore extends MemoryStore {
   readonly fates: Fate[] = [];
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     const fate = this.fates.shift() ?? "fine";
     if (fate === "refused") throw new StoreError("unavailable", "connection refused");
     const answer = await super.commitTxn(txn, signal);

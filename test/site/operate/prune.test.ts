@@ -7,7 +7,7 @@ import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
 
-async function createSampleFixture(): Promise<OperatorFixture> {
+async function createSampleFixture() {
   const operator = new OperatorFixture();
   await operator.clock.advance(100 * DAY);
   for (const day of [1, 50, 99]) {

@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
 
 /** @param days  ages of the records, in the order in which they were written. @returns the ages of those that expire */
-function findExpiredAges(days: readonly number[], limits: RetentionLimits, spared = 0): number[] {
+function findExpiredAges(days: readonly number[], limits: RetentionLimits, spared = 0) {
   const expired = new ExpiredRecords(limits, NOW, spared * DAY);
   const records = days.map((age, index): DatedRecord => {
     return { key: String(index), modRevision: BigInt(index + 1), at: NOW - age * DAY };

@@ -30,7 +30,7 @@ async function readDefinition(operator: OperatorFixture, id: string): Promise<De
 const listRecords = async (operator: OperatorFixture) =>
   (await operator.listRecords()).map((one) => `${one?.action} ${one?.target}: ${one?.outcome}`);
 
-async function createFixture(...ids: string[]): Promise<OperatorFixture> {
+async function createFixture(...ids: string[]) {
   const operator = new OperatorFixture();
   await operator.clock.advance(HOUR / 2); // nothing is due yet
   for (const id of ids) await operator.apply(buildAddMutation(id, HOURLY));

@@ -39,11 +39,7 @@ function toStored<T extends object>(text: string, modRevision: bigint, parse: (t
 }
 
 /** What an operator would change now. */
-async function plan(
-  { ports }: OperatorFixture,
-  document: SiteChanges,
-  terms: Partial<SiteTerms> = {},
-): Promise<SitePlan> {
+async function plan({ ports }: OperatorFixture, document: SiteChanges, terms: Partial<SiteTerms> = {}) {
   const { kvs, revision } = await ports.store.readRange({
     ...keys.groups(),
     rangeEnd: keys.resourceConfigs().rangeEnd,
@@ -108,8 +104,7 @@ describe("changes", () => {
         await does(operator, manyGroups(80, "before"));
         const update = await prepare(operator, manyGroups(count));
         operator.store.fates.push(...fates.filter(Boolean));
-        const end = await operator.advanceUntilSettled(applySite(operator.ports, update));
-        expect(end.kind).toBe("done");
+        expect((await operator.advanceUntilSettled(applySite(operator.ports, update))).kind).toBe("done");
         const { kvs } = await operator.store.readRange(keys.groups());
         expect(kvs).toHaveLength(80 + count);
         for (const { createRevision, modRevision } of kvs) expect(modRevision).toBe(createRevision);
@@ -258,8 +253,7 @@ describe("a site that is too large for one transaction", () => {
       });
       return await commit(txn, signal);
     };
-    const end = await operator.advanceUntilSettled(applySite(operator.ports, update));
-    expect(end.kind).toBe("done");
+    expect((await operator.advanceUntilSettled(applySite(operator.ports, update))).kind).toBe("done");
     expect(parts).toBeGreaterThan(5);
     for (const { cron } of (await readDefinitions(operator)).values()) expect(cron).toBe("0 4 * * *");
   });
@@ -306,13 +300,13 @@ describe("a schedule on every host", () => {
     manyJobs(count, { on: "every-host", ...more });
 
   /** Writes the state of a schedule on each host. @param next  the next occurrence there, ms since the epoch */
-  async function putStates(operator: OperatorFixture, id: string, next: number): Promise<void> {
+  async function putStates(operator: OperatorFixture, id: string, next: number) {
     for (const host of HOSTS)
       await operator.put(keys.due(id, host), JSON.stringify({ v: 1, next, runAt: next, open: [] }));
   }
 
   /** The next occurrences on the hosts, ISO 8601. */
-  async function readNext({ store }: OperatorFixture, id: string): Promise<string[]> {
+  async function readNext({ store }: OperatorFixture, id: string) {
     const { kvs } = await store.readRange(keys.getHostStateRanges(id).dues);
     return kvs.map(({ value }) => new Date(JSON.parse(value).next).toISOString().slice(5, 16));
   }
@@ -439,26 +433,26 @@ describe("an owner", () => {
   });
 });
 
-describe("who configured", () => {
-  test("is told by the audit, newest first, and nothing of other actions or before", async ({ operator }) => {
-    await does(operator, groups({ a: [] }));
-    const { revision } = await operator.store.readRange(keys.groups());
-    for (const name of ["b", "c"]) {
-      await operator.clock.advance(1_000);
-      await applySite(operator.ports, {
-        ...(await prepare(operator, groups({ [name]: [] }))),
-        target: `group ${name}`,
-      });
-    }
-    const found = await readAuditSince(operator.ports, revision);
-    expect(found.map(({ target, sudoUser }) => [target, sudoUser])).toEqual([
-      ["group c", "ann"],
-      ["group b", "ann"],
-    ]);
-    const { kvs } = await operator.store.readRange(keys.audits());
-    expect(parseAuditRecord("x", kvs[0]?.value ?? "")).toMatchObject({
-      action: "apply",
-      outcome: "changed",
+test("who configured: is told by the audit, newest first, and nothing of other actions or before", async ({
+  operator,
+}) => {
+  await does(operator, groups({ a: [] }));
+  const { revision } = await operator.store.readRange(keys.groups());
+  for (const name of ["b", "c"]) {
+    await operator.clock.advance(1_000);
+    await applySite(operator.ports, {
+      ...(await prepare(operator, groups({ [name]: [] }))),
+      target: `group ${name}`,
     });
+  }
+  const found = await readAuditSince(operator.ports, revision);
+  expect(found.map(({ target, sudoUser }) => [target, sudoUser])).toEqual([
+    ["group c", "ann"],
+    ["group b", "ann"],
+  ]);
+  const { kvs } = await operator.store.readRange(keys.audits());
+  expect(parseAuditRecord("x", kvs[0]?.value ?? "")).toMatchObject({
+    action: "apply",
+    outcome: "changed",
   });
 });

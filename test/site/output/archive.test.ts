@@ -216,7 +216,7 @@ test("a line that a killed process has left is left out, and the next one is who
   expect(await readIds(path)).toEqual({ ids: ["a", "b", "c"], unreadable: 4 });
 });
 
-function linkFull(path: string): void {
+function linkFull(path: string) {
   const target = join(createTestFolder(), "target");
   writeFileSync(target, "x".repeat(2e6));
   symlinkSync(target, path);

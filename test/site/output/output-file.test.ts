@@ -27,14 +27,11 @@ const FILE_BYTES = 4_096;
 
 const createFolder = () => join(createTestFolder(), "output");
 
-function openFile(directory: string, size: number, time = clock, faults: Error[] = []): OutputFile {
+function openFile(directory: string, size: number, time = clock, faults: Error[] = []) {
   return new OutputFile(time, { directory, run: RUN, size, onFault: (error) => faults.push(error) });
 }
 
-async function readAll(
-  directory: string,
-  wanted = {},
-): Promise<{ records: OutputRecord[]; skipped: number }> {
+async function readAll(directory: string, wanted = {}) {
   let { position, cut } = await findOutputStart(directory, RUN, wanted);
   const all = { records: [] as OutputRecord[], skipped: 0 };
   for (;;) {
@@ -129,7 +126,7 @@ test.runIf(process.getuid?.() === 0)("a full disk leaves no segment without a re
 });
 
 /** Takes the turn of all writes, as one that the disk does not answer. @returns what answers it */
-function holdWrites(): () => Promise<void> {
+function holdWrites() {
   const answer = Promise.withResolvers<void>();
   const held = writeInTurn(clock, () => answer.promise);
   isPatient = false;
@@ -197,7 +194,7 @@ test("the end of a run waits with its file for a disk that does not answer", asy
   expect(isOpen()).toBe(false);
 });
 
-function isLinkTo(path: string, directory: string): boolean {
+function isLinkTo(path: string, directory: string) {
   try {
     return readlinkSync(path).startsWith(directory);
   } catch {

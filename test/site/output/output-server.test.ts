@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { type Clock, type MonotonicTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
+import { type Clock, toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { delegateStore } from "../../../src/core/etcd/store.ts";
@@ -24,15 +24,15 @@ class SleepingClock implements Clock {
   onSleep: () => Promise<void> = async () => {};
   #now = 0;
 
-  now(): MonotonicTime {
+  now() {
     return toMonotonicTime(this.#now);
   }
 
-  getWallTime(): number {
+  getWallTime() {
     return this.#now;
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async sleep(ms: number, signal?: AbortSignal) {
     signal?.throwIfAborted();
     this.#now += ms;
     await this.onSleep();
@@ -41,7 +41,7 @@ class SleepingClock implements Clock {
 }
 
 /** Keeps two megabytes of output of a run. */
-function createOutput(): string {
+function createOutput() {
   const directory = createTestFolder();
   const record = encodeRecord({ kind: 1, time: 0, data: Buffer.alloc(32 * 1024, "x") });
   writeFileSync(buildSegmentPath(directory, RUN, 0), Buffer.concat(Array.from({ length: 64 }, () => record)));

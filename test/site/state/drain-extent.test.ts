@@ -41,7 +41,7 @@ const target = (words: string): DrainTarget => {
 };
 
 /** Letters of the runs in scope: those that hold, and those that wait with what becomes of them. */
-function hit(snapshot: Snapshot, words: string): { holds: string; waits: string[] } {
+function hit(snapshot: Snapshot, words: string) {
   const { holders, waiters } = computeDrainExtent(snapshot, target(words), NOW);
   return {
     holds: holders.map(({ run }) => run[0]).join(""),
@@ -233,6 +233,6 @@ describe("in words", () => {
   });
 });
 
-function letterOf(index: number): string {
+function letterOf(index: number) {
   return String.fromCharCode(97 + index);
 }

@@ -77,8 +77,7 @@ describe("who is next when a run is reset", () => {
     const [upcoming] = previewEviction(drained(), new Set([toRunId("a")]), NOW).next;
     expect(upcoming?.drains.map(({ by }) => by)).toEqual(["ann"]);
     expect(previewEviction(drained(NOW - 1), new Set([toRunId("a")]), NOW).next[0]?.drains).toEqual([]);
-    const lines = formatEvictionPreview(previewEviction(drained(), new Set([toRunId("a")]), NOW), NOW);
-    expect(lines).toEqual([
+    expect(formatEvictionPreview(previewEviction(drained(), new Set([toRunId("a")]), NOW), NOW)).toEqual([
       "ends  a.example.com:4711 (invoices.sh), holds lock x, for 1m",
       "next  b.example.com:4711 (invoices.sh), waits for lock x, for 1m40s; but host b.example.com is drained by ann: disks",
     ]);

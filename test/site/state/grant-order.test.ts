@@ -28,7 +28,7 @@ const anyRuns = fc.array(
 function buildSnapshot(
   runs: readonly { queues: readonly string[]; count: number; isHeld: boolean }[],
   isDrained: boolean,
-): Snapshot {
+) {
   const kvs = runs.flatMap(({ queues, count, isHeld }, at) =>
     queues.map((queue, place) => {
       const letter = "abcdefgh"[at] as string;

@@ -37,20 +37,20 @@ const host = (letter: string, cpu: number, macros = {}) =>
   createHostKey(`${letter}.example.com`, { cpu, memMb: 1000, macros, seenAt: 1 });
 const snapshotOf = (...kvs: readonly KeyValue[]) => createSnapshot(kvs);
 
-function groupChange(snapshot: Snapshot, name: string, ...members: string[]): ConfigChange[] {
+function groupChange(snapshot: Snapshot, name: string, ...members: string[]) {
   const before = buildConfiguration(snapshot);
   const groups = new Map([...before.groups, [name, normalizeMembers(members)]]);
   return computeConfigChanges(before, { ...before, groups });
 }
 
-function deleted(snapshot: Snapshot, kind: ConfigChange["kind"], name: string): ConfigChange[] {
+function deleted(snapshot: Snapshot, kind: ConfigChange["kind"], name: string) {
   const { groups, resources } = buildConfiguration(snapshot);
   const without = { groups: new Map(groups), resources: new Map(resources) };
   (kind === "group" ? without.groups : without.resources).delete(name);
   return computeConfigChanges({ groups, resources }, without);
 }
 
-function resourceChange(snapshot: Snapshot, name: string, config: ResourceConfig): ConfigChange[] {
+function resourceChange(snapshot: Snapshot, name: string, config: ResourceConfig) {
   const before = buildConfiguration(snapshot);
   return computeConfigChanges(before, {
     ...before,

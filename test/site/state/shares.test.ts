@@ -23,7 +23,7 @@ const used = (name: string, letter: string, on: string, count: number, total: nu
   });
 
 /** What is shown: `web1.example.com: cpu 3/4, mem 1/2`. */
-function texts(...kvs: ReturnType<typeof createKeyValue>[]): string[] {
+function texts(...kvs: ReturnType<typeof createKeyValue>[]) {
   const { hosts, others } = computeShares(createSnapshot(kvs));
   return [
     ...hosts.map(({ host: name, parts }) => `${name}: ${parts.map(formatShare).join(", ")}`),
@@ -103,16 +103,14 @@ describe("shares", () => {
   });
 });
 
-describe("a bar", () => {
-  it.each([
-    [0, 4, "...."],
-    [4, 4, "####"],
-    [1, 1_000, "#..."],
-    [999, 1_000, "###."],
-    [1, undefined, "    "],
-  ])("of %d of %s", (units, total, bar) => {
-    expect(renderShareBar({ used: units, total }, ["#", "."])).toBe(bar);
-  });
+it.each([
+  [0, 4, "...."],
+  [4, 4, "####"],
+  [1, 1_000, "#..."],
+  [999, 1_000, "###."],
+  [1, undefined, "    "],
+])("a bar of %d of %s", (units, total, bar) => {
+  expect(renderShareBar({ used: units, total }, ["#", "."])).toBe(bar);
 });
 
 it("is as wide as it is asked to be", () => {

@@ -37,17 +37,15 @@ describe("the bar of a run", () => {
   });
 });
 
-describe("the band", () => {
-  it.each([
-    ["nobody", [one("hold", 2_000)], "0000000000", ".........."],
-    ["two at the same time", [one("wait", 2_000, 4_500), one("wait", 4_000)], "0112111111", ".........."],
-    ["a drain", [one("drain", 3_000, 5_500)], "0000000000", "..xxx....."],
-    ["out of sight", [one("wait", 0, 500)], "0000000000", ".........."],
-  ])("%s", (_, intervals, waiters, drained) => {
-    const band = countBandCells([{ subject: "lock x", intervals }], SPAN, 10);
-    expect(band.waiters.join("")).toBe(waiters);
-    expect(band.drained.map((is) => (is ? "x" : ".")).join("")).toBe(drained);
-  });
+it.each([
+  ["nobody", [one("hold", 2_000)], "0000000000", ".........."],
+  ["two at the same time", [one("wait", 2_000, 4_500), one("wait", 4_000)], "0112111111", ".........."],
+  ["a drain", [one("drain", 3_000, 5_500)], "0000000000", "..xxx....."],
+  ["out of sight", [one("wait", 0, 500)], "0000000000", ".........."],
+])("the band: %s", (_, intervals, waiters, drained) => {
+  const band = countBandCells([{ subject: "lock x", intervals }], SPAN, 10);
+  expect(band.waiters.join("")).toBe(waiters);
+  expect(band.drained.map((is) => (is ? "x" : ".")).join("")).toBe(drained);
 });
 
 describe("the axis, in UTC", () => {

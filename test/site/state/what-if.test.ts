@@ -14,7 +14,6 @@ import {
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { formatNextGrants } from "../../../src/cli/views/what-if.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
-import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../../src/site/state/claims.ts";
 import {
   canPredictGrants,
@@ -29,7 +28,7 @@ import {
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 
 /** Formats a report: `ends a`, `leaves b`, `c0` for a grant in round 0, `never d`. */
-function format({ ends, leaves, grants, blocked }: WhatIfReport): string[] {
+function format({ ends, leaves, grants, blocked }: WhatIfReport) {
   return [
     ...ends.map(({ run }) => `ends ${run[0]}`),
     ...leaves.map(({ claim }) => `leaves ${claim.run[0]}`),
@@ -105,7 +104,7 @@ describe("a drain", () => {
 });
 
 describe("a new total", () => {
-  const config = (total: string): KeyValue => createResourceKey("db", { total });
+  const config = (total: string) => createResourceKey("db", { total });
   it.each([
     ["more units let the next ones start", 12, ["b0", "c1", "d1"]],
     ["fewer units", 8, ["b1", "c2", "d2"]],
@@ -136,7 +135,7 @@ const BUSY = createSnapshot([
   createTicketKey("resource db", "h", 11, { ...waiting, count: 4, total: 10 }),
 ]);
 
-function formatReset(letter: string): string | undefined {
+function formatReset(letter: string) {
   const claim = buildClaims(BUSY).get(toRunId(letter));
   return formatNextGrants(computeResetEffect(BUSY, claim === undefined ? [] : [claim]), NOW);
 }

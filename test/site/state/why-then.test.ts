@@ -37,44 +37,38 @@ const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): Occurrenc
   ...more,
 });
 
-describe("a schedule, every hour", () => {
-  it.each<
-    [string, string[], (Partial<RecordedSchedule> & { more?: Partial<Definition>; kvs?: KeyValue[] })?]
-  >([
-    ["it ran", ["plan", "outcome", "running"], { runs: [ok(AT)] }],
-    [
-      "each start of it",
-      ["plan", "outcome", "outcome", "running"],
-      { runs: [ok(AT, { startedAt: AT + MINUTE, endedAt: AT + 2 * MINUTE }), ok(AT, { result: "lost" })] },
-    ],
-    [
-      "skipped with others",
-      ["plan", "outcome"],
-      {
-        runs: [
-          { scheduled: AT - HOUR, until: AT + HOUR, count: 3, result: "skipped", endedAt: AT + 2 * HOUR },
-        ],
-      },
-    ],
-    [
-      "the run before went on",
-      ["plan", "unknown", "running"],
-      { runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })] },
-    ],
-    ["not claimed yet", ["plan", "outcome"], { due: createDue({ next: AT }) }],
-    ["nothing is stored", ["plan", "unknown"]],
-    ["no occurrence", ["plan"], { more: { cron: "@manual" } }],
-    ["paused", ["plan", "unknown", "pause"], { more: { pause: { by: "ann", at: AT - HOUR } } }],
-    ["paused later", ["plan", "unknown"], { more: { pause: { by: "ann", at: AT + HOUR } } }],
-    ["an edit", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedule a", AT + HOUR)] }],
-    ["one of several", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedules a, b", AT)] }],
-    ["an edit of another", ["plan", "unknown"], { kvs: [audit("schedule", "schedule ab", AT)] }],
-    ["an old edit", ["plan", "unknown"], { kvs: [audit("schedule", "schedule a", AT - 2 * HOUR)] }],
-    ["all was drained", ["plan", "unknown", "drain"], { kvs: [stored("all", "all", AT - 1)] }],
-  ])("%s", (_, kinds, { runs = [], due, more, kvs = [] } = {}) => {
-    const schedule = { id: "a", definition: createDefinition(more), due, runs };
-    expect(explainScheduleAt(schedule, AT, createSnapshot(kvs)).map(({ kind }) => kind)).toEqual(kinds);
-  });
+it.each<[string, string[], (Partial<RecordedSchedule> & { more?: Partial<Definition>; kvs?: KeyValue[] })?]>([
+  ["it ran", ["plan", "outcome", "running"], { runs: [ok(AT)] }],
+  [
+    "each start of it",
+    ["plan", "outcome", "outcome", "running"],
+    { runs: [ok(AT, { startedAt: AT + MINUTE, endedAt: AT + 2 * MINUTE }), ok(AT, { result: "lost" })] },
+  ],
+  [
+    "skipped with others",
+    ["plan", "outcome"],
+    {
+      runs: [{ scheduled: AT - HOUR, until: AT + HOUR, count: 3, result: "skipped", endedAt: AT + 2 * HOUR }],
+    },
+  ],
+  [
+    "the run before went on",
+    ["plan", "unknown", "running"],
+    { runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })] },
+  ],
+  ["not claimed yet", ["plan", "outcome"], { due: createDue({ next: AT }) }],
+  ["nothing is stored", ["plan", "unknown"]],
+  ["no occurrence", ["plan"], { more: { cron: "@manual" } }],
+  ["paused", ["plan", "unknown", "pause"], { more: { pause: { by: "ann", at: AT - HOUR } } }],
+  ["paused later", ["plan", "unknown"], { more: { pause: { by: "ann", at: AT + HOUR } } }],
+  ["an edit", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedule a", AT + HOUR)] }],
+  ["one of several", ["plan", "unknown", "action"], { kvs: [audit("schedule", "schedules a, b", AT)] }],
+  ["an edit of another", ["plan", "unknown"], { kvs: [audit("schedule", "schedule ab", AT)] }],
+  ["an old edit", ["plan", "unknown"], { kvs: [audit("schedule", "schedule a", AT - 2 * HOUR)] }],
+  ["all was drained", ["plan", "unknown", "drain"], { kvs: [stored("all", "all", AT - 1)] }],
+])("a schedule, every hour: %s", (_, kinds, { runs = [], due, more, kvs = [] } = {}) => {
+  const schedule = { id: "a", definition: createDefinition(more), due, runs };
+  expect(explainScheduleAt(schedule, AT, createSnapshot(kvs)).map(({ kind }) => kind)).toEqual(kinds);
 });
 
 it("says when an occurrence may start that waits for its delay", () => {

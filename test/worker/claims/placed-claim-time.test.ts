@@ -22,7 +22,7 @@ interface Claim {
 }
 
 /** Returns how late the worker claims, ms. */
-function computeDelay({ load, rank = 0, fraction = 0, freeSince = 0, definition, due }: Claim): number {
+function computeDelay({ load, rank = 0, fraction = 0, freeSince = 0, definition, due }: Claim) {
   const random: Random = { generateBytes: (n) => new Uint8Array(n), generateFraction: () => fraction };
   const entry = new CachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
   entry.definition = { ...MINUTELY, ...definition };

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.close());
 
-const record = async (task: ScheduledTask): Promise<TaskResult> => {
+const record = async (task: ScheduledTask) => {
   lines.push(`${task.host} ${(task.scheduled - START) / MINUTE}`);
   return returnOk();
 };

@@ -27,12 +27,12 @@ class CalendarFixture extends WorkerFixture {
     return { ...ports, log: { ...ports.log, warn } };
   }
 
-  async putCalendar(...days: string[]): Promise<void> {
+  async putCalendar(...days: string[]) {
     await this.put(this.keys.calendar("off"), formatCalendar({ days }));
   }
 
   /** Puts a schedule that is due at `START`, without regard to calendars. */
-  async putDaily(state: DueState = due, change: Partial<Definition> = {}): Promise<void> {
+  async putDaily(state: DueState = due, change: Partial<Definition> = {}) {
     const definition = formatDefinition({ ...daily, ...change });
     await this.put(this.keys.schedule("job"), definition, this.keys.due("job"), formatDue(state));
   }
@@ -95,8 +95,7 @@ describe("a worker", () => {
     setUp();
     await fixture.putCalendar("mon", "2026-03-03");
     await fixture.put(fixture.keys.schedule("job"), formatDefinition(daily));
-    const worker = fixture.startWorker(returnOk);
-    await worker.waitUntilJoined();
+    await fixture.startWorker(returnOk).waitUntilJoined();
     fixture.clock.set(START + 5_000);
     await waitUntil(
       "there is a state",

@@ -23,13 +23,13 @@ class Journal {
   readonly lines: string[] = [];
   readonly tasks: ScheduledTask[] = [];
 
-  record = async (task: ScheduledTask): Promise<TaskResult> => {
+  record = async (task: ScheduledTask) => {
     this.lines.push(`${task.host} ${(task.scheduled - START) / MINUTE}`);
     this.tasks.push(task);
     return returnOk();
   };
 
-  async waitFor(count: number): Promise<string[]> {
+  async waitFor(count: number) {
     await waitUntil(`${count} runs`, () => this.lines.length >= count);
     return [...this.lines].sort();
   }
@@ -161,7 +161,7 @@ describe("the state of a host is its own", () => {
     const gate = Promise.withResolvers<TaskResult>();
     const journal = new Journal();
     const before: string[] = [];
-    const run = (task: ScheduledTask): Promise<TaskResult> => {
+    const run = (task: ScheduledTask) => {
       if (task.host !== undefined) return journal.record(task);
       before.push(task.run);
       return gate.promise;
@@ -183,7 +183,7 @@ describe("the state of a host is its own", () => {
 
 describe("an edit keeps the occurrence that is due", () => {
   /** Changes the schedule while an occurrence is due, which a drain keeps from starting. */
-  async function editDue(change: (before: Definition) => Definition): Promise<void> {
+  async function editDue(change: (before: Definition) => Definition) {
     const drain = fixture.keys.drain("all", "all");
     await fixture.put(drain, "{}");
     setMinute(1);

@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => fixture.close());
 
 /** A store whose transactions a test looks at before they are sent; what it throws is the answer. */
-function watchTransactions(look: (txn: Txn) => Promise<void> | void): Store {
+function watchTransactions(look: (txn: Txn) => Promise<void> | void) {
   const txn: Store["commitTxn"] = async (one, signal) => {
     await look(one);
     return await cluster.store.commitTxn(one, signal);
@@ -46,7 +46,7 @@ const pollUntilTask = (poller: Poller) =>
 function createGate(count = 1) {
   const gate = Promise.withResolvers<TaskResult>();
   let calls = 0;
-  const run = (_: ScheduledTask): Promise<TaskResult> => {
+  const run = (_: ScheduledTask) => {
     calls += 1;
     return calls > count ? returnOk() : gate.promise;
   };
@@ -182,8 +182,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
   "a handler that wants to wait %s ms leaves a state that can be read",
   async (wait) => {
     await fixture.add("job");
-    const worker = fixture.startWorker(async () => ({ result: "retry", wait }));
-    await worker.waitForOutcomes(1);
+    await fixture.startWorker(async () => ({ result: "retry", wait })).waitForOutcomes(1);
     expect(
       parseDue((await cluster.store.readRange({ key: fixture.keys.due("job") })).kvs[0]?.value ?? ""),
     ).toHaveProperty("value");

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => fixture.close());
 
 /** Lists the minutes after the start that the history has, newest first. */
-async function listMinutes(): Promise<number[]> {
+async function listMinutes() {
   const { runs } = await fixture.readOutcomes("job");
   return runs.map(({ scheduled }) => (scheduled - START) / MINUTE);
 }

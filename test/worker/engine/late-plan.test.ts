@@ -22,7 +22,7 @@ const HOUR = 60 * MINUTE;
 class WrongClock extends SettableClock {
   error = 0;
 
-  override getWallTime(): number {
+  override getWallTime() {
     return super.getWallTime() + this.error;
   }
 }
@@ -80,7 +80,7 @@ afterEach(async () => {
 });
 
 /** Waits until the worker knows what was written until now: both states are in one range of the watch. */
-async function applied(): Promise<void> {
+async function applied() {
   const mark = `mark${started.length}`;
   const before = started.length;
   const start = clock.getWallTime();

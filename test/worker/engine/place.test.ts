@@ -32,10 +32,7 @@ function startWorker(host: string, load: number, concurrency = 100) {
 }
 
 /** Starts workers, adds schedules, and lets them become due at the same time. */
-async function startAll(
-  workers: readonly { waitUntilJoined(): Promise<string> }[],
-  count = COUNT,
-): Promise<void> {
+async function startAll(workers: readonly { waitUntilJoined(): Promise<string> }[], count = COUNT) {
   for (const worker of workers) await worker.waitUntilJoined();
   for (let n = 0; n < count; n += 1) await fixture.add(`job${n}`, PLACED);
   fixture.clock.set(START);

@@ -36,12 +36,12 @@ class RetentionFixture extends WorkerFixture {
     return this.startWorker(returnOk, { host, pruneEvery: 200, ...options });
   }
 
-  countDeleted(kind: string): number {
+  countDeleted(kind: string) {
     return this.deleted.reduce((sum, one) => sum + (one.kind === kind ? Number(one.records) : 0), 0);
   }
 
   /** Writes audit records of these ages in days, the oldest first. */
-  async putAudit(ages: readonly number[]): Promise<void> {
+  async putAudit(ages: readonly number[]) {
     for (let start = 0; start < ages.length; start += 100) {
       const part = ages.slice(start, start + 100).flatMap((age, index) => {
         const chance = String(start + index).padStart(10, "0");
@@ -51,19 +51,19 @@ class RetentionFixture extends WorkerFixture {
     }
   }
 
-  async putHistory(name: string, age: number): Promise<void> {
+  async putHistory(name: string, age: number) {
     const endedAt = START - age * DAY;
     await this.put(this.keys.history(name), createHistoryKey(name, { endedAt }).value);
   }
 
-  async listNames(range: Parameters<typeof this.store.readRange>[0]): Promise<string[]> {
+  async listNames(range: Parameters<typeof this.store.readRange>[0]) {
     return (await this.store.readRange(range)).kvs.flatMap(({ key }) => {
       const parsed = this.keys.parse(key);
       return "name" in parsed ? [parsed.name] : [];
     });
   }
 
-  async countAudit(): Promise<number> {
+  async countAudit() {
     return (await this.store.readRange({ ...this.keys.audits(), limit: 1 })).count;
   }
 }

@@ -383,8 +383,7 @@ describe("several workers", () => {
     const { clock, keys } = fixture;
     const hand = createHeldHandler();
     clock.set(START + MINUTE);
-    const worker = fixture.startWorker(hand.run, { concurrency: 1 });
-    const own = await worker.waitUntilJoined();
+    const own = await fixture.startWorker(hand.run, { concurrency: 1 }).waitUntilJoined();
     const other = "other";
     const chooseIds = (count: number, first: string, name: string) =>
       Array.from({ length: 200 }, (_, n) => `${name}${n}`)

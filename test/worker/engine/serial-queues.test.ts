@@ -74,8 +74,7 @@ const add = (id: string, queue?: string, second = 0, more: Partial<Definition> =
 const end = (id: string) => ends.get(id)?.();
 
 test("those that wait for another one leave the slots to others, and run one after the other in their order", async () => {
-  const worker = startWorker(2);
-  await worker.waitUntilJoined();
+  await startWorker(2).waitUntilJoined();
   for (const n of [1, 2, 3, 4]) await add(`q${n}`, "one", n);
   await add("other", undefined, 9);
   fixture.clock.set(START + 10_000);
@@ -109,8 +108,7 @@ test("also if another worker runs the one before; if that worker leaves, they go
 });
 
 test("one that waits for longer than its deadline is skipped", async () => {
-  const worker = startWorker(2);
-  await worker.waitUntilJoined();
+  await startWorker(2).waitUntilJoined();
   for (const n of [1, 2, 3]) await add(`q${n}`, "one", n, n === 2 ? { deadline: 5_000 } : {});
   fixture.clock.set(START + 4_000);
   await waitUntil("first", () => started.length === 1);
@@ -121,8 +119,7 @@ test("one that waits for longer than its deadline is skipped", async () => {
 });
 
 test("each queue goes on by itself", async () => {
-  const worker = startWorker(2);
-  await worker.waitUntilJoined();
+  await startWorker(2).waitUntilJoined();
   for (const n of [1, 2]) for (const queue of ["a", "b"]) await add(`${queue}${n}`, queue, n);
   fixture.clock.set(START + 10_000);
   await waitUntil("both", () => started.length === 2);
@@ -133,8 +130,7 @@ test("each queue goes on by itself", async () => {
 });
 
 test("those that were removed meanwhile do not delay the next one", async () => {
-  const worker = startWorker(3);
-  await worker.waitUntilJoined();
+  await startWorker(3).waitUntilJoined();
   const gone = Array.from({ length: 60 }, (_, n) => `gone${n}`);
   await add("first", "one");
   for (const id of gone) await add(id, "one", 1);
@@ -152,15 +148,14 @@ test("those that were removed meanwhile do not delay the next one", async () => 
 });
 
 /** Starts a worker that runs what is next in a queue. @param meddle  called before etcd gets a claim of `q1`, with how many came before */
-async function startMeddled(meddle: (count: number) => Promise<void>): Promise<void> {
+async function startMeddled(meddle: (count: number) => Promise<void>) {
   let count = 0;
   const commitTxn: Store["commitTxn"] = async (txn, signal) => {
     if (isPutting(txn, fixture.keys.running("q1"))) await meddle(count++);
     return await cluster.store.commitTxn(txn, signal);
   };
   fixture = new WorkerFixture(delegateStore(cluster.store, { commitTxn }), fixture.clock);
-  const worker = startWorker(2);
-  await worker.waitUntilJoined();
+  await startWorker(2).waitUntilJoined();
   for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
   fixture.clock.set(START + 10_000);
 }
@@ -187,8 +182,7 @@ test("one whose claims come too late does not stop its queue when it is removed"
 });
 
 test("one whose claims always come too late does not stop its queue", async () => {
-  const worker = startWorker(2);
-  await worker.waitUntilJoined();
+  await startWorker(2).waitUntilJoined();
   await fixture.put(`${fixture.keys.running("q1")}/strange`, "no worker reads it, each claim compares it");
   for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
   fixture.clock.set(START + 10_000);
@@ -218,7 +212,7 @@ test("a worker that is not the first one begins with what was due first", async 
  * Ends the session of the worker that runs a schedule, while the worker is frozen.
  * @param isOfOtherTerm  another leader granted it, for a second
  */
-async function loseWorker(id: string, isOfOtherTerm: boolean): Promise<void> {
+async function loseWorker(id: string, isOfOtherTerm: boolean) {
   const due = await fixture.readDue(id);
   const mark = { ttl: 1, term: "1" };
   const open = due.open.map((one) => ({ ...one, session: one.session && { ...one.session, ...mark } }));
@@ -242,7 +236,7 @@ test("what was lost with its worker keeps its place, also while its session may 
  * Creates the fixture of workers to which changes of a key of `q1` arrive only when they have tried to claim it four times since.
  * @param isLate  whether a change of a key does so
  */
-function delayEvents(isLate: (key: string) => boolean): WorkerFixture {
+function delayEvents(isLate: (key: string) => boolean) {
   const { store } = cluster;
   const { clock, keys } = fixture;
   const isOfQ1 = ({ success }: Txn): boolean =>
@@ -352,8 +346,7 @@ test("a running key that never expires, as a copy of etcd's keys has, blocks its
   await add("copied", "one");
   await fixture.put(fixture.keys.running("copied"), "no session");
   await add("next", "one", 1);
-  const worker = startWorker(1);
-  await worker.waitUntilJoined();
+  await startWorker(1).waitUntilJoined();
   fixture.clock.set(START + 10_000);
   await waitUntil("next", () => started.length === 1, { ms: 20_000 });
   expect(started).toEqual(["next"]);

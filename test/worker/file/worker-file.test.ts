@@ -10,7 +10,7 @@ const read = (text: string, environment?: string) =>
 
 const CREDENTIALS = "/run/credentials/worker";
 
-function catchFault(text: string, environment?: string): string {
+function catchFault(text: string, environment?: string) {
   const file = writeTestFile("handlers.yaml", text);
   try {
     readWorkerFile(file, { environment });

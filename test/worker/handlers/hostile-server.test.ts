@@ -6,7 +6,7 @@ import { readHttpSpec, startRawServer, startWebServer } from "../../../fixtures/
 import { HttpHandler } from "../../../src/worker/handlers/http-handler.ts";
 
 /** Writes again and again until the other side closes. */
-function writeForever(socket: Socket, text: string, head = ""): void {
+function writeForever(socket: Socket, text: string, head = "") {
   socket.write(head);
   const write = () => {
     while (!socket.destroyed && socket.write(text));
@@ -15,7 +15,7 @@ function writeForever(socket: Socket, text: string, head = ""): void {
   write();
 }
 
-function writeSlowly(socket: Socket, text: string, head: string): void {
+function writeSlowly(socket: Socket, text: string, head: string) {
   socket.write(head);
   const timer = setInterval(() => socket.write(text), 20);
   socket.once("close", () => clearInterval(timer));

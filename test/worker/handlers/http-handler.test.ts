@@ -13,7 +13,7 @@ const createHandler = (http: unknown, timeout?: number) =>
   new HttpHandler(createHandlerFixture().ports, { http: readHttpSpec(http), timeout });
 const NEVER = () => {};
 
-function writeSecret(text: string): string {
+function writeSecret(text: string) {
   const file = writeTestFile("secret", text);
   chmodSync(file, 0o600);
   return file;

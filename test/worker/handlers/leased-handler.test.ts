@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createTask } from "../../../fixtures/worker/handler-fixture.ts";
-import { type MonotonicTime, toMonotonicTime } from "../../../src/core/base/clock.ts";
+import { toMonotonicTime } from "../../../src/core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 import { silentLog } from "../../../src/core/base/log.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
@@ -52,7 +52,7 @@ class TestLeases {
   releases = 0;
   releaseError: Error | undefined;
 
-  getHorizon(): MonotonicTime {
+  getHorizon() {
     return toMonotonicTime(5);
   }
 
@@ -61,7 +61,7 @@ class TestLeases {
     return () => this.listeners.delete(listener);
   }
 
-  async release(): Promise<void> {
+  async release() {
     this.releases += 1;
     if (this.releaseError !== undefined) throw this.releaseError;
   }

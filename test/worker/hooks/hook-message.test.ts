@@ -7,7 +7,7 @@ import {
   NOON,
 } from "../../../fixtures/worker/events.ts";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
-import { buildHookMessage, type HookMessage } from "../../../src/worker/hooks/call-hook.ts";
+import { buildHookMessage } from "../../../src/worker/hooks/call-hook.ts";
 import { buildHookPayloads, type HookPayload } from "../../../src/worker/hooks/hook-payload.ts";
 
 const HOST = "web1.example.com";
@@ -20,7 +20,7 @@ const [failure] = buildHookPayloads(
   60_000,
 ) as [HookPayload];
 
-function build(hook: string | string[], payload = failure): HookMessage {
+function build(hook: string | string[], payload = failure) {
   const message = buildHookMessage(hook, payload);
   if ("fault" in message) throw new Error(message.fault);
   return message;

@@ -12,13 +12,13 @@ class FakeSocket extends EventEmitter {
     this.remoteAddress = remoteAddress;
   }
 
-  destroy(): void {
+  destroy() {
     this.isDestroyed = true;
     this.emit("close");
   }
 }
 
-function connectFrom(server: EventEmitter, addresses: readonly string[]): FakeSocket[] {
+function connectFrom(server: EventEmitter, addresses: readonly string[]) {
   return addresses.map((address) => {
     const socket = new FakeSocket(address);
     server.emit("connection", socket);

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => fixture.close());
 
 /** What others did comes by the watch: polls until there is something. */
-async function pollUntilTask(from: Poller): Promise<PolledTask> {
+async function pollUntilTask(from: Poller) {
   for (;;) {
     const task = await from.poll();
     if (task !== undefined) return task;
@@ -60,36 +60,32 @@ describe("take", () => {
   });
 });
 
-describe("alive time", () => {
-  test("with a session that is gone, another gets it, and the first is told at the next word", async () => {
-    await fixture.add("job");
-    const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
-    const first = await one.poll();
-    await fixture.revokeSession(fixture.keys.running("job"));
-    const second = await pollUntilTask(two);
-    expect(getScheduled(second)).toBe(START);
-    expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
-    const lost = first?.signal ?? AbortSignal.abort();
-    if (!lost.aborted) await once(lost, "abort");
-    expect(lost.reason).toMatchObject({ code: "PREEMPTED", cause: expect.any(Error) });
-    await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
-    await expect(first?.finish()).rejects.toThrow(PreemptedError);
-    await second.finish();
-    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
-  });
+test("alive time: with a session that is gone, another gets it, and the first is told at the next word", async () => {
+  await fixture.add("job");
+  const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
+  const first = await one.poll();
+  await fixture.revokeSession(fixture.keys.running("job"));
+  const second = await pollUntilTask(two);
+  expect(getScheduled(second)).toBe(START);
+  expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
+  const lost = first?.signal ?? AbortSignal.abort();
+  if (!lost.aborted) await once(lost, "abort");
+  expect(lost.reason).toMatchObject({ code: "PREEMPTED", cause: expect.any(Error) });
+  await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
+  await expect(first?.finish()).rejects.toThrow(PreemptedError);
+  await second.finish();
+  expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
 });
 
-describe("finish, retry, release", () => {
-  test("retry: the same occurrence, after its wait", async () => {
-    await fixture.add("job");
-    const from = await fixture.openPoller();
-    await (await from.poll())?.retry();
-    fixture.clock.advance(290_000);
-    expect(await from.poll()).toBeUndefined();
-    fixture.clock.advance(11_000);
-    const again = await from.poll();
-    expect(getScheduled(again)).toBe(START);
-    await again?.finish();
-    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE });
-  });
+test("finish, retry, release: retry: the same occurrence, after its wait", async () => {
+  await fixture.add("job");
+  const from = await fixture.openPoller();
+  await (await from.poll())?.retry();
+  fixture.clock.advance(290_000);
+  expect(await from.poll()).toBeUndefined();
+  fixture.clock.advance(11_000);
+  const again = await from.poll();
+  expect(getScheduled(again)).toBe(START);
+  await again?.finish();
+  expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE });
 });

@@ -29,7 +29,7 @@ describe("what is heard", () => {
       for (const ahead of words) clocks.addSample(`w${at}`, 1e12, 1e12 + ahead);
     return clocks;
   };
-  const cases: [string, number[][], number, string][] = [
+  test.each<[string, number[][], number, string]>([
     // what our clock is ahead of each other's, our skew, the judgement
     ["alone", [], 0, "ok"],
     ["all agree", [[3], [8]], 3, "ok"],
@@ -41,8 +41,7 @@ describe("what is heard", () => {
     ["a minute behind both", [[-60_000], [-60_000]], -60_000, "refuses"],
     ["of two, the one ahead", [[60_000]], 60_000, "refuses"],
     ["of two, the one behind goes on: it is never early", [[-60_000]], -60_000, "warns"],
-  ];
-  test.each(cases)("%s", (_, offsets, skew, judgement) => {
+  ])("%s", (_, offsets, skew, judgement) => {
     const clocks = collectSamples(...offsets);
     expect(clocks.skew).toBeCloseTo(skew, -1);
     expect(clocks.judge(CLOCK_LIMITS)).toBe(judgement);

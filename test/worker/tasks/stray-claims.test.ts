@@ -18,7 +18,7 @@ const cluster = TestCluster.startForFile();
 const keys = createKeys(`/${crypto.randomUUID()}/`);
 
 /** Refuses the first claim by a drain, removes the drain, and applies a copy of the claim. */
-function applyRefusedClaimLate(store: Store): Store {
+function applyRefusedClaimLate(store: Store) {
   let isFirst = true;
   return delegateStore(store, {
     commitTxn: async (txn: Txn, signal) => {

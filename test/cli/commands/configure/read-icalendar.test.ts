@@ -5,7 +5,7 @@ const toDays = (date: string) => Date.parse(`${date}T00:00Z`) / 86_400_000;
 const SPAN = { from: toDays("2026-01-01"), until: toDays("2028-12-31") };
 
 /** Builds an iCalendar text of events, each a list of lines. */
-function buildText(...events: string[][]): string {
+function buildText(...events: string[][]) {
   const bodies = events.map((lines, index) => [
     "BEGIN:VEVENT",
     `UID:${index}@example.com`,

@@ -20,7 +20,7 @@ const check: TotalCheck = (_, total) => {
   return "fault" in units ? units.fault : undefined;
 };
 
-async function read(text: string): Promise<SiteDocument> {
+async function read(text: string) {
   const parsed = await parseSiteDocument("site.yaml", text, async () => check);
   if ("faults" in parsed) throw new Error(JSON.stringify(parsed.faults));
   return parsed.value;

@@ -67,7 +67,7 @@ interface PerformOptions {
   operator?: OperatorFixture;
 }
 
-async function listRecords(operator: OperatorFixture): Promise<(string | undefined)[]> {
+async function listRecords(operator: OperatorFixture) {
   return (await operator.listRecords()).map((record) => record?.outcome);
 }
 

@@ -4,7 +4,7 @@ import { AnsiScreen } from "../../../../src/cli/commands/see/live-output.ts";
 import { computeDisplayWidth } from "../../../../src/core/base/display-width.ts";
 
 /** Returns the screen of a terminal of 40 columns after several frames. */
-async function seen(...frames: readonly (readonly string[])[]): Promise<string[]> {
+async function seen(...frames: readonly (readonly string[])[]) {
   const emulator = new Emulator(40, 4);
   onTestFinished(() => emulator.dispose());
   let written = "";

@@ -29,7 +29,7 @@ import { createMacros } from "../../../../src/core/fleet/macros.ts";
 const COLUMNS = 100;
 
 /** What can be broken fits; lines to copy stay whole. */
-function expectFits(text: string, columns: number): void {
+function expectFits(text: string, columns: number) {
   for (const line of text.split("\n")) {
     expect(line).toBe(line.trimEnd());
     if (!/^(Usage:|signalbox[^.]*: | {2}\S*signalbox| {2}\* \* )/.test(line))

@@ -10,7 +10,7 @@ import type { RangeOp } from "../../../../src/core/protocol/txn.ts";
 const signal = new AbortController().signal;
 const run = (number: number) => number.toString(36).padStart(16, "0");
 
-async function storeWith(all: readonly string[]): Promise<MemoryStore> {
+async function storeWith(all: readonly string[]) {
   const store = MemoryStore.create(new ManualClock());
   for (let from = 0; from < all.length; from += 100) {
     const puts = all.slice(from, from + 100).map((key) => ({ op: "put" as const, key, value: "" }));
@@ -22,7 +22,7 @@ async function storeWith(all: readonly string[]): Promise<MemoryStore> {
 const ask = async (store: MemoryStore, kind: NameKind, prefix: string, more = {}) =>
   await readCompletionNames(store, keys, { kinds: [kind], prefix, ...more }, signal);
 
-function inCommon(names: readonly string[]): string {
+function inCommon(names: readonly string[]) {
   const [first = "", ...others] = names;
   let length = first.length;
   while (!others.every((name) => name.startsWith(first.slice(0, length)))) length -= 1;

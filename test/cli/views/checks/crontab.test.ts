@@ -54,19 +54,17 @@ const told = (
     ({ check, level, detail }) => `${check} ${level}: ${detail}`,
   );
 
-describe("groups", () => {
-  test.each([
-    ["web"],
-    ["all"],
-    ["wbe", /failure: there is no group "wbe"; did you mean "web"\?|see: signalbox ls groups/],
-    ["empty", /failure: group "empty" has no hosts: it can run nowhere/],
-    ["ring", /failure: group "ring" has no hosts/],
-    ["broken", /failure: group "broken" cannot be read, so it has no hosts/],
-    ["ghosts"],
-  ])("%s", (group, found?) => {
-    expect(told([job({ group })])).toEqual(found ? [expect.stringMatching(found)] : []);
-    expect(told([job({ group })], "offline")).toHaveLength(0);
-  });
+test.each([
+  ["web"],
+  ["all"],
+  ["wbe", /failure: there is no group "wbe"; did you mean "web"\?|see: signalbox ls groups/],
+  ["empty", /failure: group "empty" has no hosts: it can run nowhere/],
+  ["ring", /failure: group "ring" has no hosts/],
+  ["broken", /failure: group "broken" cannot be read, so it has no hosts/],
+  ["ghosts"],
+])("groups: %s", (group, found?) => {
+  expect(told([job({ group })])).toEqual(found ? [expect.stringMatching(found)] : []);
+  expect(told([job({ group })], "offline")).toHaveLength(0);
 });
 
 describe("leases", () => {

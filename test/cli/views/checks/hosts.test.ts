@@ -14,7 +14,7 @@ import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 const HOUR = 3_600_000;
 
 /** Parses groups and hosts, such as `g has a.x b.x, a.x seen 60s ago, host b.x drained`. */
-const parseSite = (text: string): KeyValue[] =>
+const parseSite = (text: string) =>
   text
     .split(", ")
     .filter(Boolean)

@@ -28,31 +28,29 @@ const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
   ...more,
 });
 
-describe("what runs at boot", () => {
-  test.each([
-    ["has succeeded in a boot long ago", [ended(900)], {}, "ok", "succeeded 37d12h ago"],
-    ["has not run", [], {}, "ok", "has not run yet; it runs at the next boot of its host"],
-    [
-      "is due since the boot",
-      [],
-      { firstDue: NOW - HOUR },
-      "ok",
-      "has not run yet; its first run was due 1h ago",
-    ],
-    ["runs late in this boot", [ended(900)], { firstDue: NOW - 24 * HOUR }, "ok", "succeeded 37d12h ago"],
-    [
-      "is too late in this boot",
-      [ended(900)],
-      { firstDue: NOW - 26 * HOUR },
-      "failure",
-      "no run succeeded within 1d1h",
-    ],
-    ["has failed in this boot", [ended(1, 3), ended(900)], {}, "warning", "its last run failed 1h ago"],
-    ["has never succeeded", [ended(1, 3)], {}, "failure", "none of the last 1 runs succeeded"],
-  ])("%s", (_, runs, more, level, detail) => {
-    const found = judgeRecentRuns(job(runs, { kind: "schedule", isAtBoot: true, ...more }), limit);
-    expect(found).toMatchObject({ level, detail: expect.stringContaining(detail) });
-  });
+test.each([
+  ["has succeeded in a boot long ago", [ended(900)], {}, "ok", "succeeded 37d12h ago"],
+  ["has not run", [], {}, "ok", "has not run yet; it runs at the next boot of its host"],
+  [
+    "is due since the boot",
+    [],
+    { firstDue: NOW - HOUR },
+    "ok",
+    "has not run yet; its first run was due 1h ago",
+  ],
+  ["runs late in this boot", [ended(900)], { firstDue: NOW - 24 * HOUR }, "ok", "succeeded 37d12h ago"],
+  [
+    "is too late in this boot",
+    [ended(900)],
+    { firstDue: NOW - 26 * HOUR },
+    "failure",
+    "no run succeeded within 1d1h",
+  ],
+  ["has failed in this boot", [ended(1, 3), ended(900)], {}, "warning", "its last run failed 1h ago"],
+  ["has never succeeded", [ended(1, 3)], {}, "failure", "none of the last 1 runs succeeded"],
+])("what runs at boot: %s", (_, runs, more, level, detail) => {
+  const found = judgeRecentRuns(job(runs, { kind: "schedule", isAtBoot: true, ...more }), limit);
+  expect(found).toMatchObject({ level, detail: expect.stringContaining(detail) });
 });
 
 test.each([

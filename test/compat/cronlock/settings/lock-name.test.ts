@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { computeArgumentsHash } from "../../../../src/compat/cronlock/options.ts";
 
-const LINES: string[][] = [
+const LINES = [
   ["ls"],
   ["ls", "-al"],
   ["sh", "-c", "echo a;  echo b"],

@@ -9,7 +9,7 @@ function read(text: string): [name: string, value: string][] {
 }
 
 describe("assignments", () => {
-  const cases: [what: string, text: string, found: [string, string][]][] = [
+  test.each<[what: string, text: string, found: [string, string][]]>([
     ["an empty file", "", []],
     ["comments and empty lines", "# one\n\n   # two\nA=1 # three\n", [["A", "1"]]],
     ["a # within a word", "A=b#c\n", [["A", "b#c"]]],
@@ -112,8 +112,7 @@ describe("assignments", () => {
       ],
     ],
     ["bytes that look dangerous", "A='; rm -rf /'", [["A", "; rm -rf /"]]],
-  ];
-  test.each(cases)("%s", (_, text, found) => {
+  ])("%s", (_, text, found) => {
     expect(read(text)).toEqual(found);
   });
 
@@ -127,7 +126,7 @@ describe("assignments", () => {
 });
 
 describe("everything else is refused by file and line, and nothing of it is repeated", () => {
-  const cases: [what: string, text: string, line: number, fault: string][] = [
+  test.each<[what: string, text: string, line: number, fault: string]>([
     ["a command", "A=1\nsecret --now\n", 2, "only assignments"],
     ["a command behind an assignment", "A=1 secret", 1, "only assignments"],
     ["a blank before =", "\n\nA =secret", 3, "only assignments"],
@@ -152,8 +151,7 @@ describe("everything else is refused by file and line, and nothing of it is repe
     ["an open double quote", 'A=1\nB="secret\n\n', 2, "double quote is not closed"],
     ["line breaks of Windows", "A=1\r\nB=secret\r\n", 1, "carriage returns"],
     ["a NUL", "A=1\nB=a\0secret", 2, "NUL"],
-  ];
-  test.each(cases)("%s", (_, text, line, fault) => {
+  ])("%s", (_, text, line, fault) => {
     const message = faultOf(text);
     expect(message).toMatch(fault);
     expect(message.startsWith(`/etc/cronlock.conf:${line}: `), message).toBe(true);
@@ -166,7 +164,7 @@ describe("everything else is refused by file and line, and nothing of it is repe
   });
 });
 
-function faultOf(text: string): string {
+function faultOf(text: string) {
   try {
     read(text);
   } catch (error) {

@@ -30,12 +30,12 @@ beforeEach(() => {
 const ENDPOINTS = ["http://a:2379", "http://b:2379"];
 const PREFIX = "/signalbox/";
 
-function createMemory(endpoints = ENDPOINTS, prefix = PREFIX, folder = home): ClusterMemory {
+function createMemory(endpoints = ENDPOINTS, prefix = PREFIX, folder = home) {
   return new ClusterMemory({ prefix, endpoints }, { XDG_STATE_HOME: folder });
 }
 
 /** Remembers a cluster. @returns the file */
-function remember(id: bigint): string {
+function remember(id: bigint) {
   const found = createMemory().remember(id);
   if ("fault" in found) throw new Error(found.fault);
   return found.path;
@@ -43,15 +43,13 @@ function remember(id: bigint): string {
 
 const listFiles = () => readdirSync(join(home, "signalbox"));
 
-describe("what is remembered", () => {
-  test.each([
-    ["the order of the endpoints", [...ENDPOINTS, ...ENDPOINTS].slice(1), PREFIX, 0xabcn],
-    ["other endpoints", ["http://a:2379"], PREFIX, undefined],
-    ["another prefix", ENDPOINTS, "/other/", undefined],
-  ])("%s", (_, endpoints, prefix, id) => {
-    remember(0xabcn);
-    expect(createMemory(endpoints, prefix).recall()?.id).toBe(id);
-  });
+test.each([
+  ["the order of the endpoints", [...ENDPOINTS, ...ENDPOINTS].slice(1), PREFIX, 0xabcn],
+  ["other endpoints", ["http://a:2379"], PREFIX, undefined],
+  ["another prefix", ENDPOINTS, "/other/", undefined],
+])("what is remembered: %s", (_, endpoints, prefix, id) => {
+  remember(0xabcn);
+  expect(createMemory(endpoints, prefix).recall()?.id).toBe(id);
 });
 
 describe("a process that was killed", () => {

@@ -49,7 +49,7 @@ describe("failover", () => {
     return outcome;
   };
 
-  const call = (index: number): Call => {
+  const call = (index: number) => {
     const found = calls[index];
     if (!found) throw new Error(`there is no call ${index}`);
     return found;

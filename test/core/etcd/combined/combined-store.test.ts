@@ -6,7 +6,7 @@ import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../../src/core/process/clock.ts";
 import { createKeys } from "../../../../src/core/protocol/keys.ts";
-import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { testStoreContract } from "../contract/index.ts";
 
 const clock = createRealClock();
@@ -29,7 +29,7 @@ function createHeldStore(commit: (txn: Txn) => Promise<unknown> = async () => {}
   const memory = MemoryStore.create(clock);
   const sent: { txn: Txn; signal: AbortSignal | undefined; answer: PromiseWithResolvers<void> }[] = [];
   const held = {
-    commitTxn: async (txn: Txn, signal?: AbortSignal): Promise<TxnResponse> => {
+    commitTxn: async (txn: Txn, signal?: AbortSignal) => {
       const answer = Promise.withResolvers<void>();
       sent.push({ txn, signal, answer });
       signal?.addEventListener("abort", () => answer.reject(signal.reason));

@@ -88,7 +88,7 @@ describe("a batch", () => {
   });
 });
 
-function createEtcd(keys: readonly string[]): MemoryEtcd {
+function createEtcd(keys: readonly string[]) {
   const etcd = new MemoryEtcd({ now: () => 0 });
   for (const key of keys) etcd.apply(txn([put(key, "old")]));
   return etcd;

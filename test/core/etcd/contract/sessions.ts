@@ -11,7 +11,7 @@ import {
 } from "../../../../fixtures/etcd/store-calls.ts";
 import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
 
-async function grant(on: Subject, ttl = 30): Promise<bigint> {
+async function grant(on: Subject, ttl = 30) {
   const id = createId();
   await on.store.grant(id, ttl);
   return id;

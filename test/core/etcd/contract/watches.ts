@@ -118,7 +118,7 @@ export function testWatches(on: Subject): void {
 }
 
 /** Puts 2,000 keys, twenty at a time. @returns the revisions in order */
-async function putMany(store: Store, nameKey: (writer: number, i: number) => string): Promise<bigint[]> {
+async function putMany(store: Store, nameKey: (writer: number, i: number) => string) {
   const writers = Array.from({ length: 20 }, async (_, writer) => {
     const written: bigint[] = [];
     for (let i = 0; i < 100; i += 1)

@@ -47,7 +47,7 @@ test(`${STEPS} random operations have the same results in memory as on a real et
   }
 }, 3_600_000);
 
-async function compareAll(real: Compared): Promise<void> {
+async function compareAll(real: Compared) {
   const { revision, raftTerm } = await real.store.readRange({ key: "\0", rangeEnd: "\0" });
   const store = MemoryStore.create({ now: () => toMonotonicTime(0) }, { minTtl: 1, expiry: "manual" });
   const { etcd } = store;
@@ -97,7 +97,7 @@ class Comparison {
     this.#memory = memory;
   }
 
-  async take(step: Step, at: number): Promise<void> {
+  async take(step: Step, at: number) {
     const name = `step ${at}: ${inspect(step, { depth: 12, breakLength: 160, maxStringLength: 20 })}`;
     if (step.kind === "watch") {
       const watch = this.#open(step.request, name);
@@ -111,11 +111,11 @@ class Comparison {
   }
 
   /** Ends all watches. */
-  async end(): Promise<void> {
+  async end() {
     while (this.#watches.length > 0) await this.#closeFirst();
   }
 
-  async #perform(step: Exclude<Step, { kind: "watch" }>, name: string): Promise<Result> {
+  async #perform(step: Exclude<Step, { kind: "watch" }>, name: string) {
     const expected = await perform(this.#real, step).catch((cause) => {
       throw new Error(`the real etcd does not answer ${name}`, { cause });
     });
@@ -125,19 +125,19 @@ class Comparison {
     return expected;
   }
 
-  #open(request: WatchRequest, name: string): OpenWatch {
+  #open(request: WatchRequest, name: string) {
     const [real, memory] = [this.#real, this.#memory].map(({ store }) => new FollowedWatch(store, request));
     return { name, request, real, memory } as OpenWatch;
   }
 
-  async #closeFirst(): Promise<void> {
+  async #closeFirst() {
     const [first, ...others] = this.#watches;
     this.#watches = others;
     if (first !== undefined) await this.#close(first);
   }
 
   /** Writes what ends a watch, and compares what it has delivered. */
-  async #close({ name, request, real, memory }: OpenWatch): Promise<void> {
+  async #close({ name, request, real, memory }: OpenWatch) {
     const [range] = request.ranges;
     const key = range?.key ?? "";
     const write = (op: Op) =>
@@ -151,11 +151,11 @@ class Comparison {
     this.#count("watch", expected);
   }
 
-  #compare(actual: Result, expected: Result, name: string): void {
+  #compare(actual: Result, expected: Result, name: string) {
     if (!isDeepStrictEqual(actual, expected)) expect(actual, name).toEqual(expected);
   }
 
-  #count(kind: string, result: Result): void {
+  #count(kind: string, result: Result) {
     const name = isRefusal(result) ? `${kind} ${result.error}` : kind;
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
@@ -175,14 +175,14 @@ function isRefusal(result: Result): result is { error: string } {
   return typeof result === "object" && result !== null && "error" in result;
 }
 
-async function toResult(call: Promise<unknown>): Promise<Result> {
+async function toResult(call: Promise<unknown>) {
   return await call.catch((error: unknown) => {
     if (error instanceof StoreError && error.kind !== "unavailable") return { error: error.kind };
     throw error;
   });
 }
 
-function perform(compared: Compared, step: Exclude<Step, { kind: "watch" }>): Promise<Result> {
+function perform(compared: Compared, step: Exclude<Step, { kind: "watch" }>) {
   return toResult(execute(compared, step));
 }
 
@@ -259,7 +259,7 @@ function toEvents(batches: readonly WatchBatch[] | { error: string }, without: b
 }
 
 /** @throws StoreError `compacted`, `invalid` */
-async function compactByGateway(url: string, revision: bigint): Promise<void> {
+async function compactByGateway(url: string, revision: bigint) {
   const body = JSON.stringify({ revision: String(revision) });
   const answer = await fetch(`${url}/v3/kv/compaction`, { method: "POST", body });
   const text = await answer.text();

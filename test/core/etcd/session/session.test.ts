@@ -5,7 +5,7 @@ import { toMonotonicTime } from "../../../../src/core/base/clock.ts";
 import { Session, SessionLost } from "../../../../src/core/etcd/session/session.ts";
 
 /** Opens a session while the time passes that its calls need. */
-async function openSession(fixture: SessionFixture, ttl: number, within = 60_000): Promise<Session> {
+async function openSession(fixture: SessionFixture, ttl: number, within = 60_000) {
   const session = Session.open(fixture.ports, ttl, toMonotonicTime(within));
   session.catch(() => {});
   for (let waited = 0; waited < within; waited += 100) await fixture.clock.advance(100);

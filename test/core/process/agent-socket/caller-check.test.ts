@@ -10,14 +10,14 @@ import { CallRefusal, type CallRequest } from "../../../../src/core/process/agen
 import { checkCaller, hasAncestor } from "../../../../src/core/process/agent-socket/peer.ts";
 import { type ProcessStatus, readProcess } from "../../../../src/core/process/guarded-command/processes.ts";
 
-function check(state: CallRequest["state"], launcher: number, caller = launcher): void {
+function check(state: CallRequest["state"], launcher: number, caller = launcher) {
   const request = { pid: launcher, state, bootTime: toBootTime(1000) } as CallRequest;
   checkCaller({ pid: caller, uid: 0, gid: 0, groups: [] }, request, toBootTime(1000));
 }
 const checkNew = (pid: number) => check("new", pid);
 const checkResumed = (launcher: number, guardian: number) => check("running", launcher, guardian);
 
-async function endSleep(): Promise<number> {
+async function endSleep() {
   const { child, pid, ended } = startSleep();
   child.kill("SIGKILL");
   await ended;
@@ -25,7 +25,7 @@ async function endSleep(): Promise<number> {
 }
 
 /** Starts processes until one has a later start time, which counts in ticks of 10 ms. */
-function startYoungerThan(pid: number): Promise<number> {
+function startYoungerThan(pid: number) {
   const { born } = readProcess(pid) ?? { born: Number.NaN };
   return waitUntil("a younger process", () => {
     const younger = startSleep().pid;
@@ -34,7 +34,7 @@ function startYoungerThan(pid: number): Promise<number> {
 }
 
 /** Starts a process in a container of a kind, and returns its id as this process sees it. */
-async function startInContainer(words: readonly string[]): Promise<number> {
+async function startInContainer(words: readonly string[]) {
   const script = ["sh", "-c", "echo up; exec sleep 1000"];
   const child = spawn("unshare", [...words, ...script], { stdio: ["ignore", "pipe", "inherit"] });
   const { pid: parent = 0 } = child;

@@ -38,7 +38,7 @@ const encodePlace = (inner: number, outer: number, cgroup = "") =>
   encodeFrame(GUARDIAN_EVENT.place, BigInt(inner), BigInt(outer), Buffer.from(cgroup));
 
 /** Encodes SEEN for processes that are alive. */
-function encodeSeen(pids: readonly number[]): Buffer {
+function encodeSeen(pids: readonly number[]) {
   const entries = pids.map((pid) => {
     const entry = Buffer.alloc(16);
     entry.writeUInt32LE(pid, 0);
@@ -88,7 +88,7 @@ const asUser = (uid: number) => ["setpriv", `--reuid=${uid}`, "--clear-groups"];
 const waitForExec = (pid: number, name = "sleep") =>
   waitUntil("the exec", () => readProcess(pid)?.name === name);
 
-async function stop(...pids: number[]): Promise<void> {
+async function stop(...pids: number[]) {
   for (const pid of pids) killProcess(pid, "SIGSTOP");
   await waitUntil("the stop", () => pids.every((pid) => readProcess(pid)?.isStopped));
 }

@@ -30,7 +30,7 @@ async function open() {
   return { path, socket, connections };
 }
 
-function connectTo(path: string): Socket {
+function connectTo(path: string) {
   const client = connect(path).on("error", () => {});
   onTestFinished(() => void client.destroy());
   return client;
@@ -114,25 +114,23 @@ const INHERIT = `
   socket.close();
 `;
 
-describe("an inherited socket", () => {
-  test("that was removed or replaced is reported, and is not made again", async () => {
-    const path = createSocketPath();
-    const server = await listenOn(path);
-    const child = spawn(process.execPath, ["--input-type=module", "-e", INHERIT], {
-      stdio: ["pipe", "pipe", "inherit", server._handle?.fd ?? -1],
-    });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const lines = createInterface(child.stdio[1] as Readable)[Symbol.asyncIterator]();
-    expect((await lines.next()).value).toBe("ready");
-    const check = async () => {
-      child.stdin?.write("\n");
-      return JSON.parse(String((await lines.next()).value));
-    };
-    expect(await check()).toEqual({ state: "found" });
-    rmSync(path);
-    expect(await check()).toEqual({ state: "lost", path, why: "it was removed" });
-    await listenOn(path);
-    expect(await check()).toEqual({ state: "lost", path, why: "it was replaced" });
-    expect(await check()).toEqual({ state: "lost", path, why: "it was replaced" });
+test("an inherited socket: that was removed or replaced is reported, and is not made again", async () => {
+  const path = createSocketPath();
+  const server = await listenOn(path);
+  const child = spawn(process.execPath, ["--input-type=module", "-e", INHERIT], {
+    stdio: ["pipe", "pipe", "inherit", server._handle?.fd ?? -1],
   });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdio[1] as Readable)[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe("ready");
+  const check = async () => {
+    child.stdin?.write("\n");
+    return JSON.parse(String((await lines.next()).value));
+  };
+  expect(await check()).toEqual({ state: "found" });
+  rmSync(path);
+  expect(await check()).toEqual({ state: "lost", path, why: "it was removed" });
+  await listenOn(path);
+  expect(await check()).toEqual({ state: "lost", path, why: "it was replaced" });
+  expect(await check()).toEqual({ state: "lost", path, why: "it was replaced" });
 });

@@ -23,12 +23,11 @@ import {
 import { FakeLauncher } from "../../../../fixtures/process/fake-launcher.ts";
 import { isRoot } from "../../../../fixtures/process/guarded-processes.ts";
 import { ConfigError } from "../../../../src/core/base/errors.ts";
-import type { AgentListener } from "../../../../src/core/process/agent-socket/listener.ts";
 import { takeInheritedSocket } from "../../../../src/core/process/agent-socket/listening-socket.ts";
 import { AGENT_REQUEST } from "../../../../src/core/process/agent-socket/wire.ts";
 
 /** Starts a listener, which declines each call with this reason. */
-function startListener(path: string, reason = "enough"): Promise<AgentListener> {
+function startListener(path: string, reason = "enough") {
   return openListener(
     { path },
     {
@@ -40,14 +39,14 @@ function startListener(path: string, reason = "enough"): Promise<AgentListener> 
   );
 }
 
-async function expectDecline(path: string, reason: string): Promise<void> {
+async function expectDecline(path: string, reason: string) {
   const launcher = new FakeLauncher(path);
   launcher.sendCall();
   expect(await launcher.receiveDecline()).toBe(reason);
 }
 
 /** Leaves the socket of a process that was killed. */
-async function leaveSocket(path: string): Promise<void> {
+async function leaveSocket(path: string) {
   const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`;
   await once(spawn(process.execPath, ["-e", script], { stdio: "inherit" }), "exit");
   expect(lstatSync(path).isSocket()).toBe(true);

@@ -11,22 +11,21 @@ import {
 import { decideStep, getOwnRevisions } from "../../../../src/core/run/decide.ts";
 import type { ClaimStep } from "../../../../src/core/run/step.ts";
 
-async function decide(name: RequestName, situation: Situation, before: Situation = {}): Promise<string> {
+async function decide(name: RequestName, situation: Situation, before: Situation = {}) {
   const attempt = await createAttempt(createPorts(), REQUESTS[name]);
   const known = getOwnRevisions(attempt, createView(before));
   if (known === "broken") throw new Error("the last read is not one claim");
-  const step = decideStep(attempt, known, createView(situation), WALL);
-  return formatStep(step);
+  return formatStep(decideStep(attempt, known, createView(situation), WALL));
 }
 
-function testSteps(title: string, cases: [string, RequestName, Situation, string][]): void {
+function testSteps(title: string, cases: [string, RequestName, Situation, string][]) {
   test.each(cases)(`${title}: %s`, async (_, request, situation, expected) => {
     expect(await decide(request, situation)).toBe(expected);
   });
 }
 
 /** The kind of a step, and what it is about: `leave busy`, `announce a`, `sweep 0`. */
-function formatStep(step: ClaimStep): string {
+function formatStep(step: ClaimStep) {
   if (step.kind === "leave") return `leave ${step.refusal.kind}`;
   if (step.kind !== "announce" && step.kind !== "sweep" && step.kind !== "grant") return step.kind;
   return `${step.kind} ${step.entries.map(({ key }) => key.split("/").slice(-2, -1)).join(" ")}`;
@@ -160,53 +159,49 @@ testSteps("two locks", [
 ]);
 
 // The own ticket asks for 2 of 4 units.
-describe("in the queue of a resource, as much of it as was read", () => {
-  test.each<[string, string]>([
-    ["whole *", "grant db"],
-    ["whole held:2 *", "grant db"],
-    ["whole held:3 *", "wait"],
-    ["whole waiting:1 *", "grant db"],
-    ["whole held:1 waiting:2 *", "wait"],
-    ["whole * held:2", "grant db"],
-    ["whole * held:3", "wait"],
-    ["whole * waiting:4", "grant db"],
-    ["whole held:3 broken:0 *", "wait"],
-    ["head held:3 *", "wait"],
-    ["head held:2 *", "closer"],
-    ["head *", "closer"],
-    ["near waiting:1 *", "wait"],
-    ["near held:4 *", "closer"],
-    ["near admitted:1 *", "closer"],
-    ["near *", "closer"],
-  ])("%s: %s", async (queue, expected) => {
-    expect(await decide("lease", { own: "db:waiting", queue })).toBe(expected);
-  });
+test.each<[string, string]>([
+  ["whole *", "grant db"],
+  ["whole held:2 *", "grant db"],
+  ["whole held:3 *", "wait"],
+  ["whole waiting:1 *", "grant db"],
+  ["whole held:1 waiting:2 *", "wait"],
+  ["whole * held:2", "grant db"],
+  ["whole * held:3", "wait"],
+  ["whole * waiting:4", "grant db"],
+  ["whole held:3 broken:0 *", "wait"],
+  ["head held:3 *", "wait"],
+  ["head held:2 *", "closer"],
+  ["head *", "closer"],
+  ["near waiting:1 *", "wait"],
+  ["near held:4 *", "closer"],
+  ["near admitted:1 *", "closer"],
+  ["near *", "closer"],
+])("in the queue of a resource, as much of it as was read: %s: %s", async (queue, expected) => {
+  expect(await decide("lease", { own: "db:waiting", queue })).toBe(expected);
 });
 
-describe("under drains", () => {
-  test.each<[string, RequestName, string, string, string]>([
-    // drains, request, own, others, step
-    ["lock:a", "lock", "", "", "leave drained"],
-    ["lock:a", "lock, queue", "", "", "leave drained"],
-    ["lock:a", "lock, queue", "a:waiting", "held", "wait"],
-    ["lock:b", "lock, queue", "a:waiting", "held", "wait"],
-    ["lock:b", "lock", "", "", "claim"],
-    ["ended", "lock", "", "", "claim"],
-    ["all", "lock, queue", "a:waiting", "", "wait"],
-    ["all lock:a", "lock, queue", "a:waiting", "", "wait"],
-    ["host:web1.example.com", "lock, queue", "a:waiting", "", "leave drained"],
-    ["all host:web1.example.com", "lock, queue", "a:waiting", "", "leave drained"],
-    ["host:web2.example.com", "lock, queue", "a:waiting", "", "grant a"],
-    ["resource:db", "lease", "db:waiting", "", "wait"],
-    ["resource:db", "both, queue", "a:waiting", "", "leave drained"],
-    ["lock:a", "both, queue", "a:waiting db:waiting@6", "", "leave drained"],
-    ["all", "both, queue", "a:waiting db:waiting@6", "", "wait"],
-    ["all", "both", "a:waiting db:waiting", "", "leave drained"],
-    ["all", "lock, queue", "a:held", "", "granted"],
-    ["all", "lock, queue", "a:reset", "", "leave evicted"],
-  ])("%s, %s, %j, ahead %j: %s", async (drains, request, own, ahead, expected) => {
-    expect(await decide(request, { own, ahead, drains })).toBe(expected);
-  });
+test.each<[string, RequestName, string, string, string]>([
+  // drains, request, own, others, step
+  ["lock:a", "lock", "", "", "leave drained"],
+  ["lock:a", "lock, queue", "", "", "leave drained"],
+  ["lock:a", "lock, queue", "a:waiting", "held", "wait"],
+  ["lock:b", "lock, queue", "a:waiting", "held", "wait"],
+  ["lock:b", "lock", "", "", "claim"],
+  ["ended", "lock", "", "", "claim"],
+  ["all", "lock, queue", "a:waiting", "", "wait"],
+  ["all lock:a", "lock, queue", "a:waiting", "", "wait"],
+  ["host:web1.example.com", "lock, queue", "a:waiting", "", "leave drained"],
+  ["all host:web1.example.com", "lock, queue", "a:waiting", "", "leave drained"],
+  ["host:web2.example.com", "lock, queue", "a:waiting", "", "grant a"],
+  ["resource:db", "lease", "db:waiting", "", "wait"],
+  ["resource:db", "both, queue", "a:waiting", "", "leave drained"],
+  ["lock:a", "both, queue", "a:waiting db:waiting@6", "", "leave drained"],
+  ["all", "both, queue", "a:waiting db:waiting@6", "", "wait"],
+  ["all", "both", "a:waiting db:waiting", "", "leave drained"],
+  ["all", "lock, queue", "a:held", "", "granted"],
+  ["all", "lock, queue", "a:reset", "", "leave evicted"],
+])("under drains: %s, %s, %j, ahead %j: %s", async (drains, request, own, ahead, expected) => {
+  expect(await decide(request, { own, ahead, drains })).toBe(expected);
 });
 
 describe("own tickets that are no claim any more", () => {

@@ -9,7 +9,6 @@ import {
 } from "../../../../fixtures/protocol/situations.ts";
 import { ConfigError } from "../../../../src/core/base/errors.ts";
 import { serializeDrain } from "../../../../src/core/protocol/drain.ts";
-import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 import {
   buildInputReads,
   computeEligibility,
@@ -75,18 +74,16 @@ describe("the total of a resource", () => {
   });
 });
 
-describe("which schema version is required", () => {
-  test.each([
-    ["none", undefined, true],
-    ["that of this program", "0001", true],
-    ["a later one", "0002", false],
-    ["one that cannot be read", "next", false],
-  ])("%s", (_, version, isOpen) => {
-    const values = version === undefined ? [] : [[keys.schema(version), ""] as const];
-    const act = () => compute(REQUESTS.lock, values);
-    if (isOpen) expect(act()).toMatchObject({ kind: "open" });
-    else expect(act).toThrow(/schema version .* has schema version 1; upgrade signalbox on this host$/);
-  });
+test.each([
+  ["none", undefined, true],
+  ["that of this program", "0001", true],
+  ["a later one", "0002", false],
+  ["one that cannot be read", "next", false],
+])("which schema version is required: %s", (_, version, isOpen) => {
+  const values = version === undefined ? [] : [[keys.schema(version), ""] as const];
+  const act = () => compute(REQUESTS.lock, values);
+  if (isOpen) expect(act()).toMatchObject({ kind: "open" });
+  else expect(act).toThrow(/schema version .* has schema version 1; upgrade signalbox on this host$/);
 });
 
 describe("which drains apply", () => {
@@ -138,6 +135,6 @@ describe("what the guard of a claim compares", () => {
   });
 });
 
-function endAt(until: number): KeyValue["value"] {
+function endAt(until: number) {
   return serializeDrain({ by: "op", at: 1, until });
 }

@@ -5,7 +5,7 @@ import { createPorts } from "../../../../fixtures/protocol/situations.ts";
 import { createHostWriteGuard } from "../../../../fixtures/simulation/role.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
-import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { HostRecordWriter } from "../../../../src/core/run/acquire.ts";
 
 const HOST = "web1.example.com";
@@ -26,7 +26,7 @@ class Role extends MemoryStore {
   readonly sent: Txn[] = [];
   check: (txn: Txn) => void = () => {};
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     this.sent.push(txn);
     this.check(txn);
     return await super.commitTxn(txn, signal);

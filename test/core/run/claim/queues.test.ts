@@ -17,7 +17,6 @@ import {
   buildResourceReads,
   computeHeadSize,
   parseResourceQueue,
-  type ResourceQueueView,
   readClaimView,
 } from "../../../../src/core/run/claim-view.ts";
 import { decideStep } from "../../../../src/core/run/decide.ts";
@@ -47,15 +46,15 @@ class QueueFixture {
     });
   }
 
-  run(index: number): string {
+  run(index: number) {
     return this.#runs[index] ?? "";
   }
 
-  key(index: number): string {
+  key(index: number) {
     return keys.resource("db", this.run(index));
   }
 
-  look(index: number, depth: number): ResourceQueueView {
+  look(index: number, depth: number) {
     const mine = find(this.#etcd, this.key(index));
     this.asked = buildResourceReads(keys, "db", mine?.createRevision, depth);
     const { results } = this.#etcd.apply({ compare: [], success: [...this.asked], failure: [] });
@@ -163,52 +162,50 @@ const places = fc
   .tuple(fc.array(place, { maxLength: 150, size: "max" }), fc.nat(150))
   .map(([all, first]) => all.map(({ sole, held }, at) => ({ sole, held: held && at < first })));
 
-describe("the places ahead in the queue of a lock that the run shares", () => {
-  test("decide as all of them do, or the run waits until one of them holds it", async () => {
-    const ports = createPorts();
-    const attempt = await createAttempt(ports, REQUESTS["shared, queue"]);
-    let [grants, cuts] = [0, 0];
-    await fc.assert(
-      fc.asyncProperty(places, async (places) => {
-        const etcd = new MemoryEtcd({ now: () => 0 });
-        const firstSole = places.findIndex(({ sole }) => sole);
-        const others = places.map(({ sole, held }, at) => {
-          // Only those before the first that does not share, or that one if it is the first, can hold the lock.
-          const canHold = firstSole < 0 || at < firstSole || at === 0;
-          const state = held && canHold ? "held" : "waiting";
-          const run = `${at}`.padStart(16, "0");
-          const key = keys.lock("a", run);
-          const ticket = createTicket({ run, state, ...(!sole && { shared: true as const }) });
-          put(etcd, key, serializeTicket(ticket));
-          return { key, sole, state };
-        });
-        put(etcd, LOCK_KEY, serializeTicket(createTicket({ run: attempt.run, shared: true })));
-        const store = {
-          ...ports.store,
-          commitTxn: async (txn: Txn) => etcd.apply(txn),
-        } as typeof ports.store;
-        const revisions = { lock: etcd.revision, resources: undefined };
-        const how = { revisions, depth: 0, host: undefined, vanished: new VanishedTickets(ports.clock) };
-        const here = { ...attempt, ports: { ...ports, store } };
-        const view = await readClaimView(here, how, new AbortController().signal);
-        const step = decideStep(here, revisions, view, WALL);
-        expect(step.kind).toBeOneOf(["grant", "wait"]);
-        if (step.kind !== "wait") {
-          grants += 1;
-          expect(firstSole).toBe(-1);
-          return;
-        }
-        const obstacle = others.find(({ key }) => step.ranges.some((range) => range.key === key));
-        expect(step.ranges).toHaveLength(2);
-        const near = others.slice(-64);
-        expect(obstacle).toBe(near.findLast(({ sole }) => sole) ?? near[0]);
-        if (obstacle?.sole) return;
-        cuts += 1;
-        expect(near.every(({ sole, state }) => !sole && state === "waiting")).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
-    expect(grants).toBeGreaterThan(50);
-    expect(cuts).toBeGreaterThan(5);
-  });
+test("the places ahead in the queue of a lock that the run shares: decide as all of them do, or the run waits until one of them holds it", async () => {
+  const ports = createPorts();
+  const attempt = await createAttempt(ports, REQUESTS["shared, queue"]);
+  let [grants, cuts] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(places, async (places) => {
+      const etcd = new MemoryEtcd({ now: () => 0 });
+      const firstSole = places.findIndex(({ sole }) => sole);
+      const others = places.map(({ sole, held }, at) => {
+        // Only those before the first that does not share, or that one if it is the first, can hold the lock.
+        const canHold = firstSole < 0 || at < firstSole || at === 0;
+        const state = held && canHold ? "held" : "waiting";
+        const run = `${at}`.padStart(16, "0");
+        const key = keys.lock("a", run);
+        const ticket = createTicket({ run, state, ...(!sole && { shared: true as const }) });
+        put(etcd, key, serializeTicket(ticket));
+        return { key, sole, state };
+      });
+      put(etcd, LOCK_KEY, serializeTicket(createTicket({ run: attempt.run, shared: true })));
+      const store = {
+        ...ports.store,
+        commitTxn: async (txn: Txn) => etcd.apply(txn),
+      } as typeof ports.store;
+      const revisions = { lock: etcd.revision, resources: undefined };
+      const how = { revisions, depth: 0, host: undefined, vanished: new VanishedTickets(ports.clock) };
+      const here = { ...attempt, ports: { ...ports, store } };
+      const view = await readClaimView(here, how, new AbortController().signal);
+      const step = decideStep(here, revisions, view, WALL);
+      expect(step.kind).toBeOneOf(["grant", "wait"]);
+      if (step.kind !== "wait") {
+        grants += 1;
+        expect(firstSole).toBe(-1);
+        return;
+      }
+      const obstacle = others.find(({ key }) => step.ranges.some((range) => range.key === key));
+      expect(step.ranges).toHaveLength(2);
+      const near = others.slice(-64);
+      expect(obstacle).toBe(near.findLast(({ sole }) => sole) ?? near[0]);
+      if (obstacle?.sole) return;
+      cuts += 1;
+      expect(near.every(({ sole, state }) => !sole && state === "waiting")).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+  expect(grants).toBeGreaterThan(50);
+  expect(cuts).toBeGreaterThan(5);
 });

@@ -111,75 +111,67 @@ describe("claim", () => {
 
 type EventTable = [Event, boolean, string][];
 
-describe("join", () => {
-  test.each<EventTable[number]>([
-    ["", true, "admitted waiting"],
-    ["other", true, "admitted waiting"],
-    ["-lock", false, "- -"],
-    ["reset lock", false, "waiting -"],
-    ["drain", false, "waiting -"],
-  ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", { lock: "waiting" });
-    const [lock] = findEntries(LOCK_KEY) as [QueueEntry];
-    const built = build({ kind: "join", basis, totals, locks: [lock] });
-    happen(event);
-    expect(built.readGrant).toBeUndefined();
-    expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
-  });
+test.each<EventTable[number]>([
+  ["", true, "admitted waiting"],
+  ["other", true, "admitted waiting"],
+  ["-lock", false, "- -"],
+  ["reset lock", false, "waiting -"],
+  ["drain", false, "waiting -"],
+])("join: after %j: %s, %s", async (event, succeeded, expected) => {
+  const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", { lock: "waiting" });
+  const [lock] = findEntries(LOCK_KEY) as [QueueEntry];
+  const built = build({ kind: "join", basis, totals, locks: [lock] });
+  happen(event);
+  expect(built.readGrant).toBeUndefined();
+  expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
 });
 
-describe("grant", () => {
-  test.each<EventTable[number]>([
-    ["", true, "held held"],
-    ["other", true, "held held"],
-    ["-lock", false, "- waiting"],
-    ["-db", false, "admitted -"],
-    ["reset lock", false, "waiting waiting"],
-    ["reset db", false, "admitted waiting"],
-    ["drain", false, "admitted waiting"],
-  ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const own = { lock: "admitted", db: "waiting" };
-    const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", own);
-    const entries = findEntries(LOCK_KEY, DB_KEY);
-    const built = build({ kind: "grant", basis, entries });
-    happen(event);
-    const answer = etcd.apply(built.txn);
-    expect([answer.succeeded, show()]).toEqual([succeeded, expected]);
-    const grant = built.readGrant?.(answer);
-    if (succeeded) expect(findEntries(LOCK_KEY, DB_KEY)).toMatchObject(grant?.entries ?? []);
-    if (succeeded) expect(grant?.histories).toEqual([undefined]);
-  });
+test.each<EventTable[number]>([
+  ["", true, "held held"],
+  ["other", true, "held held"],
+  ["-lock", false, "- waiting"],
+  ["-db", false, "admitted -"],
+  ["reset lock", false, "waiting waiting"],
+  ["reset db", false, "admitted waiting"],
+  ["drain", false, "admitted waiting"],
+])("grant: after %j: %s, %s", async (event, succeeded, expected) => {
+  const own = { lock: "admitted", db: "waiting" };
+  const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", own);
+  const entries = findEntries(LOCK_KEY, DB_KEY);
+  const built = build({ kind: "grant", basis, entries });
+  happen(event);
+  const answer = etcd.apply(built.txn);
+  expect([answer.succeeded, show()]).toEqual([succeeded, expected]);
+  const grant = built.readGrant?.(answer);
+  if (succeeded) expect(findEntries(LOCK_KEY, DB_KEY)).toMatchObject(grant?.entries ?? []);
+  if (succeeded) expect(grant?.histories).toEqual([undefined]);
 });
 
-describe("announce", () => {
-  test.each<EventTable[number]>([
-    ["", true, "admitted waiting"],
-    ["-lock", false, "- waiting"],
-    ["reset lock", false, "waiting waiting"],
-    ["reset db", true, "admitted waiting"],
-    ["drain", true, "admitted waiting"],
-  ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const own = { lock: "waiting", db: "waiting" };
-    const { build, happen, etcd, show, findEntries } = await setUp("both", own);
-    const built = build({ kind: "announce", entries: findEntries(LOCK_KEY) });
-    happen(event);
-    expect(built.readGrant).toBeUndefined();
-    expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
-  });
+test.each<EventTable[number]>([
+  ["", true, "admitted waiting"],
+  ["-lock", false, "- waiting"],
+  ["reset lock", false, "waiting waiting"],
+  ["reset db", true, "admitted waiting"],
+  ["drain", true, "admitted waiting"],
+])("announce: after %j: %s, %s", async (event, succeeded, expected) => {
+  const own = { lock: "waiting", db: "waiting" };
+  const { build, happen, etcd, show, findEntries } = await setUp("both", own);
+  const built = build({ kind: "announce", entries: findEntries(LOCK_KEY) });
+  happen(event);
+  expect(built.readGrant).toBeUndefined();
+  expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
 });
 
-describe("sweep", () => {
-  test.each<[Event, boolean, boolean]>([
-    // event, succeeds, whether the other's ticket is left
-    ["", true, false],
-    ["-other", false, false],
-    ["reset other", false, true],
-    ["drain", true, false],
-  ])("after %j: %s, ticket left: %s", async (event, succeeded, isLeft) => {
-    const { build, happen, etcd, findEntries } = await setUp("lock", { other: "grace" });
-    const built = build({ kind: "sweep", entries: findEntries(OTHER_LOCK) });
-    happen(event);
-    expect(etcd.apply(built.txn).succeeded).toBe(succeeded);
-    expect(findEntries(OTHER_LOCK).length > 0).toBe(isLeft);
-  });
+test.each<[Event, boolean, boolean]>([
+  // event, succeeds, whether the other's ticket is left
+  ["", true, false],
+  ["-other", false, false],
+  ["reset other", false, true],
+  ["drain", true, false],
+])("sweep: after %j: %s, ticket left: %s", async (event, succeeded, isLeft) => {
+  const { build, happen, etcd, findEntries } = await setUp("lock", { other: "grace" });
+  const built = build({ kind: "sweep", entries: findEntries(OTHER_LOCK) });
+  happen(event);
+  expect(etcd.apply(built.txn).succeeded).toBe(succeeded);
+  expect(findEntries(OTHER_LOCK).length > 0).toBe(isLeft);
 });

@@ -8,7 +8,7 @@ import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../../src/core/protocol/ticket.ts";
-import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../../src/core/run/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../../src/core/run/attempt.ts";
 import { finishClaim } from "../../../../src/core/run/finish.ts";
@@ -21,7 +21,7 @@ const UNLIMITED = { connect: NEVER, wait: NEVER };
 class CountingStore extends MemoryStore {
   writes = 0;
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     if (txn.success.some(({ op }) => op !== "range")) this.writes += 1;
     return await super.commitTxn(txn, signal);
   }
@@ -140,13 +140,13 @@ async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
   return Object.assign(session, { keepAlive: () => {}, end: async () => {} });
 }
 
-async function free({ acquired }: QueuedRun): Promise<void> {
+async function free({ acquired }: QueuedRun) {
   const result = await acquired;
   if (result.kind !== "granted") throw new Error("not granted");
   await finishClaim(result.grant, { exit: 0, reason: undefined });
 }
 
-async function listHolders(store: MemoryStore): Promise<string[]> {
+async function listHolders(store: MemoryStore) {
   const { kvs } = await store.readRange(keys.getQueueRange("lock", "a"));
   return toQueue(kvs).flatMap(({ run, ticket }) => (ticket?.state === "held" ? [run] : []));
 }

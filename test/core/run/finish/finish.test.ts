@@ -15,7 +15,7 @@ import { SessionLost } from "../../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { appendPastRun, parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { Grant } from "../../../../src/core/run/step.ts";
 
@@ -29,7 +29,7 @@ class FaultyStore extends MemoryStore {
   fault: Fault = "";
   #commits = 0;
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     this.#commits += 1;
     this.#failOn("silent", "unavailable");
     if (hasHistoryWrite(txn)) this.#failOn("history refused", "permission");
@@ -49,7 +49,7 @@ class FaultyStore extends MemoryStore {
     await super.revoke(...call);
   }
 
-  #failOn(fault: Fault, kind: "unavailable" | "permission"): void {
+  #failOn(fault: Fault, kind: "unavailable" | "permission") {
     if (this.fault === fault) throw new StoreError(kind, fault);
   }
 }
@@ -119,28 +119,26 @@ async function finish(ending: Ending) {
   };
 }
 
-describe("a claim that ends", () => {
-  test.each<[string, Ending, string, string[]]>([
-    ["frees everything", {}, "- -", [RUN]],
-    ["without a lock", { request: "lease" }, "- -", []],
-    ["without a lease", { request: "lock" }, "- -", [RUN]],
-    ["without a history", { isHistoryKept: false }, "- -", []],
-    ["appends to what others have written since", { event: "history" }, "- -", [RUN, OTHER]],
-    ["appends itself only once", { event: "own history" }, "- -", [RUN]],
-    ["its lock's ticket was removed", { event: "-lock" }, "- -", [RUN]],
-    ["its lock's ticket was replaced", { event: "again lock" }, "- -", [RUN]],
-    ["it was reset", { event: "reset lock" }, "- -", [RUN]],
-    ["the answer is lost", { fault: "answer lost" }, "- -", [RUN]],
-    [
-      "the answer is lost, others have written",
-      { fault: "answer lost", event: "history" },
-      "- -",
-      [RUN, OTHER],
-    ],
-    ["its history is refused", { fault: "history refused" }, "- -", []],
-  ])("%s", async (_, ending, tickets, history) => {
-    expect(await finish(ending)).toMatchObject({ tickets, history, hasSession: false });
-  });
+test.each<[string, Ending, string, string[]]>([
+  ["frees everything", {}, "- -", [RUN]],
+  ["without a lock", { request: "lease" }, "- -", []],
+  ["without a lease", { request: "lock" }, "- -", [RUN]],
+  ["without a history", { isHistoryKept: false }, "- -", []],
+  ["appends to what others have written since", { event: "history" }, "- -", [RUN, OTHER]],
+  ["appends itself only once", { event: "own history" }, "- -", [RUN]],
+  ["its lock's ticket was removed", { event: "-lock" }, "- -", [RUN]],
+  ["its lock's ticket was replaced", { event: "again lock" }, "- -", [RUN]],
+  ["it was reset", { event: "reset lock" }, "- -", [RUN]],
+  ["the answer is lost", { fault: "answer lost" }, "- -", [RUN]],
+  [
+    "the answer is lost, others have written",
+    { fault: "answer lost", event: "history" },
+    "- -",
+    [RUN, OTHER],
+  ],
+  ["its history is refused", { fault: "history refused" }, "- -", []],
+])("a claim that ends: %s", async (_, ending, tickets, history) => {
+  expect(await finish(ending)).toMatchObject({ tickets, history, hasSession: false });
 });
 
 describe("grace", () => {
@@ -168,18 +166,19 @@ describe("grace", () => {
   });
 });
 
-describe("an etcd that does not answer is asked for a limited time, then the session expires", () => {
-  test.each<[string, Ending, number]>([
-    ["without grace", { fault: "silent" }, 10_000],
-    ["with grace", { fault: "silent", graceUntil: 60_000 }, 10_000],
-    ["with a lost session", { fault: "silent", isSessionLost: true }, 2_000],
-  ])("%s", async (_, ending, limit) => {
+test.each<[string, Ending, number]>([
+  ["without grace", { fault: "silent" }, 10_000],
+  ["with grace", { fault: "silent", graceUntil: 60_000 }, 10_000],
+  ["with a lost session", { fault: "silent", isSessionLost: true }, 2_000],
+])(
+  "an etcd that does not answer is asked for a limited time, then the session expires: %s",
+  async (_, ending, limit) => {
     const { took, ...left } = await finish(ending);
     expect(left).toMatchObject({ tickets: "held held", history: [], hasSession: true });
     expect(took).toBeLessThanOrEqual(limit + 500);
     expect(took).toBeGreaterThanOrEqual(limit - 500);
-  });
-});
+  },
+);
 
 test("the history tells who ran, how long it waited and held, and how it ended", async () => {
   const { clock, store, grant } = await setUp("both", "");

@@ -16,7 +16,7 @@ import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { type ClaimLoss, ClaimWatch } from "../../../../src/core/run/claim-watch.ts";
 
 class CutStore extends MemoryStore {
@@ -25,7 +25,7 @@ class CutStore extends MemoryStore {
   isHanging = false;
   reads = 0;
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     this.reads += 1;
     if (this.isHanging) await new Promise(() => {});
     if (this.error !== undefined) throw this.error;
@@ -82,55 +82,53 @@ const EVENTS = {
 };
 
 /** Lets the watch begin, and stops it with the test. */
-async function follow({ watch, clock }: Held): Promise<void> {
+async function follow({ watch, clock }: Held) {
   const over = new AbortController();
   onTestFinished(() => over.abort());
   void watch.follow(0, over.signal);
   await clock.advance(0);
 }
 
-describe("a loss", () => {
-  test.each<[keyof typeof EVENTS, string | undefined, "gone" | "asked" | undefined]>([
-    ["nothing", "web", undefined],
-    ["the lock's ticket is removed", undefined, "gone"],
-    ["the resource's ticket is removed", undefined, "gone"],
-    ["the session is ended", undefined, "gone"],
-    ["a ticket is replaced", undefined, "gone"],
-    ["a ticket is rewritten", undefined, undefined],
-    ["a ticket becomes unreadable", undefined, undefined],
-    ["the lock is reset", undefined, "asked"],
-    ["the resource is reset", undefined, "asked"],
-    ["the lock is drained", undefined, undefined],
-    ["the total is lowered", undefined, undefined],
-    ["another run queues", undefined, undefined],
-    ["the host leaves the group", undefined, undefined],
-    ["the host leaves the group", "web", "asked"],
-    ["the group is deleted", "web", "asked"],
-    ["another group changes", "web", undefined],
-  ])(
-    "%s, group asked for: %s: %s, read with a renewal, and reported by the watch while etcd answers reads or not",
-    async (event, group, kind) => {
-      const kinds = kind === undefined ? [] : [kind];
-      const renewed = await setUp(group);
-      EVENTS[event](renewed);
-      const proof = await renewed.watch.prove();
-      expect(renewed.losses.map((loss) => loss.kind)).toEqual(kinds);
-      expect(proof.fault === undefined).toBe(kind !== "gone");
+test.each<[keyof typeof EVENTS, string | undefined, "gone" | "asked" | undefined]>([
+  ["nothing", "web", undefined],
+  ["the lock's ticket is removed", undefined, "gone"],
+  ["the resource's ticket is removed", undefined, "gone"],
+  ["the session is ended", undefined, "gone"],
+  ["a ticket is replaced", undefined, "gone"],
+  ["a ticket is rewritten", undefined, undefined],
+  ["a ticket becomes unreadable", undefined, undefined],
+  ["the lock is reset", undefined, "asked"],
+  ["the resource is reset", undefined, "asked"],
+  ["the lock is drained", undefined, undefined],
+  ["the total is lowered", undefined, undefined],
+  ["another run queues", undefined, undefined],
+  ["the host leaves the group", undefined, undefined],
+  ["the host leaves the group", "web", "asked"],
+  ["the group is deleted", "web", "asked"],
+  ["another group changes", "web", undefined],
+])(
+  "a loss: %s, group asked for: %s: %s, read with a renewal, and reported by the watch while etcd answers reads or not",
+  async (event, group, kind) => {
+    const kinds = kind === undefined ? [] : [kind];
+    const renewed = await setUp(group);
+    EVENTS[event](renewed);
+    const proof = await renewed.watch.prove();
+    expect(renewed.losses.map((loss) => loss.kind)).toEqual(kinds);
+    expect(proof.fault === undefined).toBe(kind !== "gone");
 
-      // What happens to tickets is in the events; groups are read.
-      for (const isHanging of group === undefined ? [false, true] : [false]) {
-        const followed = await setUp(group);
-        await follow(followed);
-        expect(followed.losses).toEqual([]);
-        followed.store.isHanging = isHanging;
-        EVENTS[event](followed);
-        await followed.clock.advance(0);
-        const found = new Set(followed.losses.map((loss) => loss.kind)); // a read may report it again
-        expect([...found], `reads hang: ${isHanging}`).toEqual(kinds);
-      }
-    },
-  );
-});
+    // What happens to tickets is in the events; groups are read.
+    for (const isHanging of group === undefined ? [false, true] : [false]) {
+      const followed = await setUp(group);
+      await follow(followed);
+      expect(followed.losses).toEqual([]);
+      followed.store.isHanging = isHanging;
+      EVENTS[event](followed);
+      await followed.clock.advance(0);
+      const found = new Set(followed.losses.map((loss) => loss.kind)); // a read may report it again
+      expect([...found], `reads hang: ${isHanging}`).toEqual(kinds);
+    }
+  },
+);
 
 describe("the watch", () => {
   test.each(["unavailable", "permission"] as const)(

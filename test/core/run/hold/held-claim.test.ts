@@ -9,7 +9,7 @@ import { addMs, type MonotonicTime, toMonotonicTime } from "../../../../src/core
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
-import type { Op, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
+import type { Op, Txn } from "../../../../src/core/protocol/txn.ts";
 import { acquireClaim } from "../../../../src/core/run/held-claim.ts";
 import type { ClaimRequest } from "../../../../src/core/run/request.ts";
 
@@ -24,13 +24,13 @@ class Line extends MemoryStore {
     return await super.renew(...call);
   }
 
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal) {
     this.#pass();
     if (txn.success.some(({ op }) => op !== "range")) this.proposals += 1;
     return await super.commitTxn(txn, signal);
   }
 
-  #pass(): void {
+  #pass() {
     if (this.isCut) throw new StoreError("unavailable", "cut");
   }
 }

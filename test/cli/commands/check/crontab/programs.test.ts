@@ -12,7 +12,7 @@ import { findProgram, readInterpreter } from "../../../../../src/core/process/pr
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
 const root = createTestFolder(afterAll);
 
-function write(path: string, text: string, mode = 0o755): string {
+function write(path: string, text: string, mode = 0o755) {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
@@ -39,7 +39,7 @@ const programFindings = (text: string, searchPath = at("link", "node")) =>
   ).findings.filter(({ kind }) => kind === "program");
 
 /** The exit code with which cron's shell ends on the only line of a crontab. */
-function startAsCron(text: string): number | null {
+function startAsCron(text: string) {
   const [job] = parseCrontab(text, "user").jobs;
   const env = { HOME: root, PATH: "/usr/bin:/bin", ...Object.fromEntries(job?.variables ?? []) };
   return spawnSync("/bin/sh", ["-c", job?.command ?? ""], { env, cwd: root }).status;

@@ -21,34 +21,32 @@ const findings = (line: string, path?: string) => {
   );
 };
 
-describe("fine", () => {
-  test.each([
-    ["* * * * * signalbox run --lock invoices -- ./invoices.sh"],
-    ["*/5 * * * * cd /srv/app && signalbox run -g web -E 0 --grace 50s -- ./rotate.sh >/dev/null 2>&1"],
-    ["@hourly /usr/bin/signalbox run --wait=10m --lock backup -- ./backup.sh"],
-    ["0 3 * * * root signalbox run --lease FQDN_mem='4:int(4096/1024)' -- ./crunch"],
-    ["0 3 * * * signalbox run --lease db=2:10 --lease FQDN_x=1:4 -- ./report.sh"],
-    ["0 3 * * * signalbox run --lease db=2 -- ./report.sh"], // its total may be configured
-    ["* * * * * SIGNALBOX_TTL=60s signalbox run --termination-timeout 40s -- ./x"],
-    ["* * * * * signalbox run --lock x-$(hostname) -- ./x"],
-    ["* * * * * signalbox run --lease db=$N:10 --wait=$W --ttl $T -- ./x"],
-    ["* * * * * signalbox run --lock a -- date +\\%F"],
-    ["* * * * * signalbox run -h"],
-    ["* * * * * signalbox run --user app --password-file /root/secret -- ./x"],
-    ["* * * * * other-tool --strange 'words"],
-    ["* * * * * echo 100%"],
-    ["# * * * * * signalbox run --lokc a -- b"],
-    ["* * * * * flock -n /var/lock/cronlock ./x"],
-    ["* * * * * /bin/which cronlock; grep golock /var/log/x"],
-    ["* * * * * signalbox schedule add x --cron @daily -- /bin/true"],
-    ["* * * * * signalbox --context prod schedule add x --cron @daily -- /bin/true"],
-    ["* * * * * switchmate run; signalfx run; git log -- x"],
-    ["* * * * * signalbox run --lock a -- x\n*/2 * * * * signalbox run --lock a -- x"],
-    ["LANG=C.UTF-8\n* * * * * signalbox run --lock a -- echo größer"],
-    ["# “curly” – in a comment\n* * * * * signalbox run --lock a -- x"],
-  ])("%s", (line) => {
-    expect(findings(line)).toEqual([]);
-  });
+test.each([
+  ["* * * * * signalbox run --lock invoices -- ./invoices.sh"],
+  ["*/5 * * * * cd /srv/app && signalbox run -g web -E 0 --grace 50s -- ./rotate.sh >/dev/null 2>&1"],
+  ["@hourly /usr/bin/signalbox run --wait=10m --lock backup -- ./backup.sh"],
+  ["0 3 * * * root signalbox run --lease FQDN_mem='4:int(4096/1024)' -- ./crunch"],
+  ["0 3 * * * signalbox run --lease db=2:10 --lease FQDN_x=1:4 -- ./report.sh"],
+  ["0 3 * * * signalbox run --lease db=2 -- ./report.sh"], // its total may be configured
+  ["* * * * * SIGNALBOX_TTL=60s signalbox run --termination-timeout 40s -- ./x"],
+  ["* * * * * signalbox run --lock x-$(hostname) -- ./x"],
+  ["* * * * * signalbox run --lease db=$N:10 --wait=$W --ttl $T -- ./x"],
+  ["* * * * * signalbox run --lock a -- date +\\%F"],
+  ["* * * * * signalbox run -h"],
+  ["* * * * * signalbox run --user app --password-file /root/secret -- ./x"],
+  ["* * * * * other-tool --strange 'words"],
+  ["* * * * * echo 100%"],
+  ["# * * * * * signalbox run --lokc a -- b"],
+  ["* * * * * flock -n /var/lock/cronlock ./x"],
+  ["* * * * * /bin/which cronlock; grep golock /var/log/x"],
+  ["* * * * * signalbox schedule add x --cron @daily -- /bin/true"],
+  ["* * * * * signalbox --context prod schedule add x --cron @daily -- /bin/true"],
+  ["* * * * * switchmate run; signalfx run; git log -- x"],
+  ["* * * * * signalbox run --lock a -- x\n*/2 * * * * signalbox run --lock a -- x"],
+  ["LANG=C.UTF-8\n* * * * * signalbox run --lock a -- echo größer"],
+  ["# “curly” – in a comment\n* * * * * signalbox run --lock a -- x"],
+])("fine: %s", (line) => {
+  expect(findings(line)).toEqual([]);
 });
 
 describe("faults and hints", () => {

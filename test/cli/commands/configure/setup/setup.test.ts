@@ -8,7 +8,7 @@ import {
 const PAGE = readFileSync(new URL("../../../../../docs/etcd.md", import.meta.url), "utf8");
 
 /** The commands for roles, with one space between words. The script repeats what etcd did not answer in time. */
-function listRoleCommands(text: string): string[] {
+function listRoleCommands(text: string) {
   const commands = text.replace(/^(call|grant) "role \S+" (?=etcdctl role )/gm, "");
   return [...commands.matchAll(/^etcdctl role .*$/gm)].map(([line]) => line.replace(/ +/g, " "));
 }

@@ -6,7 +6,7 @@ import type { StoredSchedule } from "../../../../../src/site/operate/stored-sche
 const HOUR = 3_600_000;
 
 /** What is said when a trigger adds runs of these times to a schedule that has one open already. */
-function describeTrigger(...times: readonly number[]): string {
+function describeTrigger(...times: readonly number[]) {
   const openOf = (scheduled: number, kind: "due" | "trigger") => ({
     scheduled,
     runAt: 0,

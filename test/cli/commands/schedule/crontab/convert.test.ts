@@ -161,14 +161,15 @@ describe("a crontab with every oddity", () => {
   });
 });
 
-describe("what cron does not know becomes a comment", () => {
-  it.each(["0 0 15W * *", "0 0 L-3 * *", "0 0 * * 5L", "0 22-2 * * *", "0 0 1 january *"])("%s", (cron) => {
+it.each(["0 0 15W * *", "0 0 L-3 * *", "0 0 * * 5L", "0 22-2 * * *", "0 0 1 january *"])(
+  "what cron does not know becomes a comment: %s",
+  (cron) => {
     const definition = { cron, timezone: "UTC", command: ["/bin/true"] };
     const lines = formatScheduleCrontab(new Map([["job", definition]])).split("\n");
     expect(lines.filter((line) => line.includes("/bin/true"))).toEqual([`# ${cron} /bin/true`]);
     expect(lines).toContain("# cron does not understand this time:");
-  });
-});
+  },
+);
 
 describe("a line is refused with its reason", () => {
   it.each([

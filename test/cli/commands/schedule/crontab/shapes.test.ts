@@ -154,37 +154,33 @@ describe("changes its meaning, which is said", () => {
   });
 });
 
-describe("stays with cron, which is said", () => {
-  it.each([
-    ["&>> of a POSIX shell", "15 6 * * * load.sh &>> /dev/null\n", "/bin/sh reads &>> as & and >"],
-    ["a daemon", "@reboot cd /srv && nohup ./a > /dev/null 2>&1 &\n", "leaves a process in the background"],
-    ["a lock", "* * * * * flock -n /tmp/l job\n", "takes a lock with flock"],
-  ])("%s", (_, text, why) => {
-    const { imported, notes } = convert(text);
-    expect(imported).toEqual([]);
-    expect(notes.map(({ detail }) => detail)).toContainEqual(expect.stringContaining(why));
-    expect(convert(text, { isStrict: true }).faults).toContainEqual({
-      line: 1,
-      detail: expect.stringContaining(why),
-    });
+it.each([
+  ["&>> of a POSIX shell", "15 6 * * * load.sh &>> /dev/null\n", "/bin/sh reads &>> as & and >"],
+  ["a daemon", "@reboot cd /srv && nohup ./a > /dev/null 2>&1 &\n", "leaves a process in the background"],
+  ["a lock", "* * * * * flock -n /tmp/l job\n", "takes a lock with flock"],
+])("stays with cron, which is said: %s", (_, text, why) => {
+  const { imported, notes } = convert(text);
+  expect(imported).toEqual([]);
+  expect(notes.map(({ detail }) => detail)).toContainEqual(expect.stringContaining(why));
+  expect(convert(text, { isStrict: true }).faults).toContainEqual({
+    line: 1,
+    detail: expect.stringContaining(why),
   });
 });
 
-describe("is refused", () => {
-  it.each([
-    ["six fields that begin with a second", "*/6 * * * * * echo a\n", "the schedule has 6 fields"],
-    ["flags of OpenBSD", "0 9 * * * -ns sleep 5 && job\n", "begins with -ns, a flag of OpenBSD's cron"],
-    ["a zone before the fields", "CRON_TZ=Asia/Tokyo 0 1 * * * job\n", "all of it is the value of CRON_TZ"],
-    ["TZ before the fields", "TZ=UTC */5 * * * * job\n", "all of it is the value of TZ"],
-    ["no fields at all", "cd /srv && job\n", "neither a schedule of five fields nor a variable"],
-    ["frequencies of fcron", "% daily * 2-5 job\n", 'minute "%"'],
-    ["options of fcron", "&bootrun 0 1 * * * job\n", 'minute "&bootrun"'],
-    ["hashes of Jenkins", "H H * * * job\n", 'minute "H"'],
-    ["line breaks of DOS", "0 1 * * * job\r\n", "carriage return"],
-    ["a day that never comes", "0 0 31 4 * job\n", "it never fires"],
-  ])("%s", (_, text, why) => {
-    expect(convert(text).faults.map(({ detail }) => detail)).toContainEqual(expect.stringContaining(why));
-  });
+it.each([
+  ["six fields that begin with a second", "*/6 * * * * * echo a\n", "the schedule has 6 fields"],
+  ["flags of OpenBSD", "0 9 * * * -ns sleep 5 && job\n", "begins with -ns, a flag of OpenBSD's cron"],
+  ["a zone before the fields", "CRON_TZ=Asia/Tokyo 0 1 * * * job\n", "all of it is the value of CRON_TZ"],
+  ["TZ before the fields", "TZ=UTC */5 * * * * job\n", "all of it is the value of TZ"],
+  ["no fields at all", "cd /srv && job\n", "neither a schedule of five fields nor a variable"],
+  ["frequencies of fcron", "% daily * 2-5 job\n", 'minute "%"'],
+  ["options of fcron", "&bootrun 0 1 * * * job\n", 'minute "&bootrun"'],
+  ["hashes of Jenkins", "H H * * * job\n", 'minute "H"'],
+  ["line breaks of DOS", "0 1 * * * job\r\n", "carriage return"],
+  ["a day that never comes", "0 0 31 4 * job\n", "it never fires"],
+])("is refused: %s", (_, text, why) => {
+  expect(convert(text).faults.map(({ detail }) => detail)).toContainEqual(expect.stringContaining(why));
 });
 
 describe("strict", () => {

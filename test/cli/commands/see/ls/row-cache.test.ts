@@ -50,27 +50,23 @@ describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) =>
   });
 });
 
-describe("rows of a filter that compares times", () => {
-  it("come as time passes, and are the same array in between", () => {
-    const started = createTicketKey("lock x held", "a", 1, { grantedAt: NOW });
-    const { compute } = keepRows("locks", [started], "since:>2s");
-    expect(compute()).toEqual([]);
-    const first = compute(NOW + 3_000);
-    expect(first).toHaveLength(1);
-    expect(compute(NOW + 9_000)).toBe(first);
-  });
+it("rows of a filter that compares times come as time passes, and are the same array in between", () => {
+  const started = createTicketKey("lock x held", "a", 1, { grantedAt: NOW });
+  const { compute } = keepRows("locks", [started], "since:>2s");
+  expect(compute()).toEqual([]);
+  const first = compute(NOW + 3_000);
+  expect(first).toHaveLength(1);
+  expect(compute(NOW + 9_000)).toBe(first);
 });
 
-describe("kept rows of history", () => {
-  it("stay the same objects when queues change; those of other locks also when a run has ended", () => {
-    const { follower, compute } = keepRows("history", [past("x", "a"), past("y", "b")]);
-    const first = compute();
-    follower.put(createTicketKey("lock x held", "c", 3));
-    expect(compute()).toBe(first);
-    follower.put(past("y", "d"));
-    const now = compute();
-    expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
-  });
+it("kept rows of history stay the same objects when queues change; those of other locks also when a run has ended", () => {
+  const { follower, compute } = keepRows("history", [past("x", "a"), past("y", "b")]);
+  const first = compute();
+  follower.put(createTicketKey("lock x held", "c", 3));
+  expect(compute()).toBe(first);
+  follower.put(past("y", "d"));
+  const now = compute();
+  expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
 });
 
 describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
@@ -97,16 +93,14 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
   });
 });
 
-describe("kept rows", () => {
-  it.each([
-    ["problems", true],
-    ["locks", false],
-    ["runs", false],
-  ] as const)("are made again as time passes where that alone changes them: %s %s", (id, isTimed) => {
-    const { compute } = keepRows(id, [held]);
-    const first = compute();
-    expect(compute(NOW + 1_000) === first).toBe(!isTimed);
-  });
+it.each([
+  ["problems", true],
+  ["locks", false],
+  ["runs", false],
+] as const)("kept rows are made again as time passes where that alone changes them: %s %s", (id, isTimed) => {
+  const { compute } = keepRows(id, [held]);
+  const first = compute();
+  expect(compute(NOW + 1_000) === first).toBe(!isTimed);
 });
 
 describe("kept rows of queues", () => {

@@ -5,19 +5,17 @@ import {
   formatValueLines,
 } from "../../../../../src/cli/commands/see/format-raw.ts";
 
-describe("the lines of a value", () => {
-  test.each([
-    ['{"a":1,"b":["x"]}', ["{", '  "a": 1,', '  "b": [', '    "x"', "  ]", "}"]],
-    ["not json", ["not json"]],
-    ["two\nlines", ["two", "lines"]],
-    ['{ "a": 1 }', ['{ "a": 1 }']], // another text than it would be written as
-    ['{"n":12345678901234567890}', ['{"n":12345678901234567890}']], // a number that a program would change
-    ["", [""]],
-    ['["\\u001b]52;c;eA==\\u0007"]', ["[", '  "\\u001b]52;c;eA==\\u0007"', "]"]],
-    ["raw \u001b[31mred\u0000", ["raw red"]],
-  ])("%j", (value, lines) => {
-    expect(formatValueLines(value)).toEqual(lines);
-  });
+test.each([
+  ['{"a":1,"b":["x"]}', ["{", '  "a": 1,', '  "b": [', '    "x"', "  ]", "}"]],
+  ["not json", ["not json"]],
+  ["two\nlines", ["two", "lines"]],
+  ['{ "a": 1 }', ['{ "a": 1 }']], // another text than it would be written as
+  ['{"n":12345678901234567890}', ['{"n":12345678901234567890}']], // a number that a program would change
+  ["", [""]],
+  ['["\\u001b]52;c;eA==\\u0007"]', ["[", '  "\\u001b]52;c;eA==\\u0007"', "]"]],
+  ["raw \u001b[31mred\u0000", ["raw red"]],
+])("the lines of a value: %j", (value, lines) => {
+  expect(formatValueLines(value)).toEqual(lines);
 });
 
 describe("the difference to the value before", () => {
