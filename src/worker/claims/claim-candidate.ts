@@ -35,7 +35,7 @@ export const CLAIM_STAGGER = 1_000;
  * Longest time, ms, for which a worker waits for the workers before it because they claim other occurrences. They may be
  * unable to claim this one.
  */
-const LONGEST_DEFERENCE = 10_000;
+export const LONGEST_DEFERENCE = 10_000;
 
 interface RankedOccurrence {
   /** 0 for the first worker. */

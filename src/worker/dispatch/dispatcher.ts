@@ -10,6 +10,7 @@ import {
   computeClaimTime,
   computePlacedClaimTime,
   findClaimCandidate,
+  LONGEST_DEFERENCE,
 } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { createLoadMeter } from "../claims/load-meter.ts";
@@ -311,8 +312,18 @@ export class Dispatcher {
     for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
       const entry = this.#getEntry(name);
       if (entry !== undefined && !this.#leaveToOthers(entry, now))
-        this.#ready.set(name, this.#computeOrder(entry, now));
+        this.#ready.set(name, this.#computeOrder(entry, now) + this.#computeDeference(entry, now));
     }
+  }
+
+  /**
+   * Computes by how much later an occurrence counts as due for which other workers come first. When all are late, they may be as busy
+   * as this one: each takes its own first, and helps in an order of its own. If all took the same ones, most claims would be lost
+   * races.
+   */
+  #computeDeference(entry: CachedSchedule, now: WallTime): Millis {
+    if (!hasRankedTurn(entry) || this.#eligibility.isFirst(entry, now)) return 0;
+    return LONGEST_DEFERENCE + (entry.delayFactor ?? 0) * CLAIM_STAGGER;
   }
 
   /** Sets the timer of what other workers may claim first. Returns whether it is such. */

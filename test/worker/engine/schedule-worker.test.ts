@@ -418,6 +418,25 @@ describe("several workers", () => {
     expect(hand.tasks[4]?.id).toBe(left);
   });
 
+  test("of what is late for long, it takes first what it is the first one for, so that two do not race for all", async () => {
+    const hand = createHeldHandler();
+    fixture.clock.set(START + MINUTE);
+    const worker = fixture.startWorker(hand.run, { concurrency: 1 });
+    const own = await worker.waitUntilJoined();
+    await fixture.putWorker("other");
+    const ids = Array.from({ length: 16 }, (_, n) => `late${n}`);
+    for (const id of ids) await fixture.add(id, {}, { start: START });
+    await hand.hasTaken(1);
+    fixture.clock.advance(15_000);
+    for (const at of ids.keys()) {
+      await hand.hasTaken(at + 1);
+      hand.let(at);
+    }
+    const ranks = hand.tasks.slice(0, 16).map(({ id }) => listWorkersBefore(own, [own, "other"], id).length);
+    expect(ranks).toEqual(ranks.toSorted());
+    expect(new Set(ranks).size).toBe(2);
+  });
+
   test("nothing is left to one that is joining: it has to read first", async ({ task }) => {
     await retryAfterStalls(task, async () => {
       fixture = new WorkerFixture(cluster.store);
