@@ -59,6 +59,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "schedule list": "ls schedules",
   "schedule show": "show schedule KEY",
   "schedule run": "schedule trigger KEY",
+  "schedule enable": "schedule resume KEY",
+  "schedule disable": "schedule pause KEY",
   "schedule start": "schedule trigger KEY or schedule resume KEY",
   "schedule remove": "schedule delete KEY",
 };
@@ -93,7 +95,7 @@ function createOptionError(argv: readonly string[]): UsageError {
     return new UsageError(
       `${quoteText(name)} is an option of run; did you mean: signalbox run ${quoteShellWords(argv)}`,
     );
-  const meant = findNearest(name, ["--version", "--help", ...VALUED, ...SWITCHES]);
+  const meant = findNearest(name.replace(/^-.$/, ""), ["--version", "--help", ...VALUED, ...SWITCHES]);
   const hint =
     meant === undefined ? "write options after the command; see: signalbox --help" : `did you mean ${meant}?`;
   return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);

@@ -36,7 +36,7 @@ const MAX_MS = 3_650 * DAY_MS;
 export function parseDuration(text: string): ParseResult<Millis> {
   if (text === "0") return { value: 0 };
   if (/^\d{1,12}(\.\d{1,12})?$/.test(text))
-    return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
+    return { fault: `${quoteText(text)} has no unit; write ${text}s, ${text}m, ${text}h or ${text}d` };
   const parts = text.length > MAX_LENGTH ? null : DURATION_PATTERN.exec(text);
   if (parts === null || text === "") {
     return { fault: `${quoteText(text)} is not a duration; write it as ${DURATION_EXAMPLE}` };

@@ -76,7 +76,7 @@ describe("a filter", () => {
     ["both !state: held", "state: has no value; write one right after it, or leave it out"],
     ['host:""', "host: has no value; write one right after it, or leave it out"],
     ["waiting:>", "waiting:> has no value; write one right after it, or leave it out"],
-    ["since:>5", 'since: "5" has no unit; write 5s for seconds'],
+    ["since:>5", 'since: "5" has no unit; write 5s, 5m, 5h or 5d'],
     ["since:>x", 'since: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d'],
     ["waiting:>5m", 'waiting: "5m" is not a number'],
     ["name:>5", 'locks has no number or time "name"; use one of since, waiting, longest, token'],

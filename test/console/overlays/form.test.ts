@@ -205,7 +205,7 @@ describe("what is wrong with a form", () => {
       {},
       'SCOPE must be one of lock, resource, host, group, all; got "hosts"; did you mean "host"?',
     ],
-    ["drain all", { "flag:for": "5" }, 'for: "5" has no unit; write 5s for seconds'],
+    ["drain all", { "flag:for": "5" }, 'for: "5" has no unit; write 5s, 5m, 5h or 5d'],
     ["drain all", { "flag:reason": " " }, "--reason must not be empty; give a reason, or leave --reason out"],
     [`drain lock ${"x".repeat(600)}`, {}, "name: it has 600 bytes; at most 512 are allowed"],
     ["prune", { "flag:hosts": "x" }, 'hosts: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d'],

@@ -57,8 +57,8 @@ describe("parseDuration", () => {
   });
 
   test("names the remedy for a number without unit", () => {
-    expect(parseDuration("30")).toEqual({ fault: '"30" has no unit; write 30s for seconds' });
-    expect(parseDuration("0.5")).toEqual({ fault: '"0.5" has no unit; write 0.5s for seconds' });
+    expect(parseDuration("30")).toEqual({ fault: '"30" has no unit; write 30s, 30m, 30h or 30d' });
+    expect(parseDuration("0.5")).toEqual({ fault: '"0.5" has no unit; write 0.5s, 0.5m, 0.5h or 0.5d' });
   });
 
   test("quotes what it got and shows an example", () => {

@@ -143,7 +143,7 @@ describe("values", () => {
 describe("what is wrong is named with its place and value", () => {
   test.each([
     [{ ttl: 30 }, 'ttl: 30 is not a duration in quotes, such as "30s" or "1h30m"'],
-    [{ ttl: "30" }, 'ttl: "30" has no unit; write 30s for seconds'],
+    [{ ttl: "30" }, 'ttl: "30" has no unit; write 30s, 30m, 30h or 30d'],
     [{ ttl: "1s" }, 'ttl: "1s" is too short; at least 2s'],
     [{ ttl: "2500ms" }, 'ttl: "2500ms" is not a multiple of 1s'],
     [{ ttl: null }, "ttl: null is not a duration"],

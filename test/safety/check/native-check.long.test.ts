@@ -221,7 +221,7 @@ describe.concurrent("a native program that is not that of its build", () => {
 
   test("a run whose guardian was cut off starts nothing, and names the check", () => {
     const run = install((path) => truncateSync(path, 1_000))("run", "--lock", "a", "--", "echo", "ran");
-    expect(run).toExit(78, { stdout: "", stderr: "it is damaged, or of another" });
+    expect(run).toExit(125, { stdout: "", stderr: "signalbox doctor says whether the guardian is damaged" });
   });
 });
 

@@ -274,7 +274,7 @@ function createUnknownFlagError(
   word: string,
 ): UsageError {
   const long = word.startsWith("--") ? name : `-${word}`;
-  const meant = findNearest(long, table.keys());
+  const meant = /^-.$/u.test(word) ? undefined : findNearest(long, table.keys());
   const fault = `unknown option ${quoteText(name)}`;
   return meant === undefined
     ? new CommandLineError(spec, fault)

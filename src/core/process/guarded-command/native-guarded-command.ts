@@ -101,7 +101,10 @@ function createGuardianError(file: string, code: number | undefined, launched: b
     const what = launched
       ? `"${file}" was killed as it started, because its guardian was killed`
       : `"${file}" was not started: its guardian was killed before`;
-    return new SignalboxError(EXIT.lost, `${what}; none of its processes is left; run it again`);
+    return new SignalboxError(
+      EXIT.lost,
+      `${what}; none of its processes is left; run it again; if it is killed again, signalbox doctor says whether the guardian is damaged`,
+    );
   }
   return new SignalboxError(EXIT.internal, `the guardian of "${file}" ended with code ${code}`);
 }

@@ -200,7 +200,7 @@ describe("values of flags", () => {
   });
 
   test.each([
-    ["--for 5", '--for: "5" has no unit; write 5s for seconds'],
+    ["--for 5", '--for: "5" has no unit; write 5s, 5m, 5h or 5d'],
     ["--expect-revision 0", '--expect-revision must be a revision, such as 88140; got "0"'],
     ["--limit 0", '--limit must be a whole number from 1 to 9; got "0"'],
     ["--count 1 --count ''", '--count must be a whole number from 0 to 999999999; got ""'],
