@@ -9,6 +9,7 @@ import { benchmarkHandOff } from "./bench/hand-off.ts";
 import { benchmarkJobs } from "./bench/jobs.ts";
 import { benchmarkLinks } from "./bench/links.ts";
 import { benchmarkMemory } from "./bench/memory.ts";
+import { benchmarkPage } from "./bench/page.ts";
 import { benchmarkProposals } from "./bench/proposals.ts";
 import { benchmarkScale } from "./bench/scale.ts";
 import { benchmarkSchedules } from "./bench/schedules.ts";
@@ -23,6 +24,7 @@ const parts: Record<string, BenchmarkPart> = {
   memory: benchmarkMemory,
   scale: benchmarkScale,
   console: benchmarkConsole,
+  page: benchmarkPage,
   churn: benchmarkChurn,
   links: benchmarkLinks,
   schedules: benchmarkSchedules,
@@ -37,7 +39,7 @@ const GROWTH = "growth";
 const names = [...Object.keys(parts), GROWTH];
 
 /** Parts that take minutes. They run only if they are named. */
-const LONG: ReadonlySet<string> = new Set(["sustained", "churn", GROWTH, "sizes", "jobs"]);
+const LONG: ReadonlySet<string> = new Set(["sustained", "churn", GROWTH, "sizes", "jobs", "page"]);
 
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };

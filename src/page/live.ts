@@ -27,9 +27,9 @@ interface BlockChange {
 
 /** Shortest time between two updates, ms. */
 const UPDATE_INTERVAL_MS = 250;
-/** The pause is this many times as long as the work, so that others are served. */
+/** The pause is this many times as long as the work, so that others are served; but viewers wait no longer than this for the end of it. */
 const PAUSE_FACTOR = 3;
-const MAX_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 500;
 /** Pages that are built at the same time: they wait for etcd. */
 const BUILDS_AT_ONCE = 8;
 /** Time after which a viewer gets a line without meaning, ms: a proxy does not close the connection then. */

@@ -166,7 +166,7 @@ function buildHostTable(
   context: DetailContext,
 ): Section[] {
   const byHost = Map.groupBy(claims, findClaimHost);
-  const activities = computeHostActivity(snapshot);
+  const activities = computeHostActivity(snapshot, claims);
   const rows = hosts.map((host) => {
     const name = canonicalizeHost(host);
     const record = snapshot.hosts.get(name);

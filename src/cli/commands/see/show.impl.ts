@@ -130,29 +130,31 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
   const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(state.claims)));
   const wall = context.clock.getWallTime();
   const viewContext = buildViewContext(snapshot, wall);
-  const byHost = Map.groupBy(state.claims, findClaimHost);
-  const activities = computeHostActivity(snapshot);
   return {
     revision: snapshot.revision,
     detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
-    createDocument: () => ({
-      row: findRowJson(snapshot, "groups", name, viewContext),
-      parents: state.parents,
-      drains: state.drains.map(DRAIN_JSON.toJson),
-      hosts: state.hosts.map((host) => {
-        const name = canonicalizeHost(host);
-        const claims = byHost.get(name) ?? [];
-        const record = snapshot.hosts.get(name);
-        const activity = activities.get(name) ?? NO_ACTIVITY;
-        return {
-          host,
-          seenAt: record?.seenAt,
-          ...judgeHostByClaims({ record, claims, activity }, { wall, sessions: liveness }),
-        };
-      }),
-      runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
-      audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
-    }),
+    createDocument: () => {
+      const byHost = Map.groupBy(state.claims, findClaimHost);
+      const activities = computeHostActivity(snapshot, state.claims);
+      return {
+        row: findRowJson(snapshot, "groups", name, viewContext),
+        parents: state.parents,
+        drains: state.drains.map(DRAIN_JSON.toJson),
+        hosts: state.hosts.map((host) => {
+          const name = canonicalizeHost(host);
+          const claims = byHost.get(name) ?? [];
+          const record = snapshot.hosts.get(name);
+          const activity = activities.get(name) ?? NO_ACTIVITY;
+          return {
+            host,
+            seenAt: record?.seenAt,
+            ...judgeHostByClaims({ record, claims, activity }, { wall, sessions: liveness }),
+          };
+        }),
+        runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
+        audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
+      };
+    },
   };
 }
 
