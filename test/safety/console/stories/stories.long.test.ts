@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { listAudits, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
+import { holdLock } from "../../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
 import { createTicket } from "../../../../fixtures/protocol/samples.ts";
@@ -189,6 +190,74 @@ test("evacuate before an etcd upgrade", async ({ namespace }) => {
   });
   expect(await job.ended).toExit(0);
   expect((await namespace.store.readRange(namespace.keys.drains())).count).toBe(1);
+});
+
+test("the host is repaired", async ({ namespace }) => {
+  await holdLock(namespace, "busy", { host: "web1.example.com" }); // a host without a run or a record is not known
+  await namespace.expectDone("drain host web1.example.com --reason disk --yes");
+  await playStory(namespace, "the host is repaired", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("web1", /web1\.example\.com +host/);
+    await operator.press(["enter"], /web1\.example\.com[\s\S]*disk/);
+    await operator.press(["U"], "Enter undrain");
+    await operator.press(["enter"], /done .*undrain host web1/);
+  });
+  expect(await namespace.readValue(namespace.keys.drain("host", "web1.example.com"))).toBeUndefined();
+});
+
+test("why does it wait", async ({ namespace }) => {
+  await namespace.jobs.startHolder("first", "--lock orders");
+  await queueUp(namespace, "orders", 2);
+  await playStory(namespace, "why does it wait", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("why ord", /orders/);
+    await operator.press(["enter"], /waits for lock orders[\s\S]*holds|held by/);
+  });
+});
+
+test("take one waiter out of a queue", async ({ namespace }) => {
+  await namespace.jobs.startHolder("first", "--lock orders");
+  const waiter = await namespace.jobs.startWaiter("second", "--lock orders --wait");
+  await playStory(namespace, "take one waiter out of a queue", async (operator) => {
+    await operator.press(["f5"], /orders .*waiting/);
+    await operator.press(["X"], /type \w+ to confirm/);
+    const [, run = ""] = /type (\w+) to confirm/.exec(operator.terminal.getText()) ?? [];
+    await operator.type(run, /Enter reset/);
+    await operator.press(["enter"], /done .*reset/);
+  });
+  expect(await waiter.ended).not.toExit(0);
+  expect(await namespace.listTickets()).toHaveLength(1);
+});
+
+test("dead letters that nobody needs", async ({ namespace }) => {
+  const now = Date.now();
+  const times = { scheduled: now - HOUR, startedAt: now - HOUR, endedAt: now - HOUR + 9_000, late: 0 };
+  const dead = [{ ...times, run: "r1", result: "failed" as const, host: "web1.example.com", code: 7 }];
+  await putKeys(namespace, [
+    ...createScheduleKeys("bill", {}, { runAt: now + HOUR, dead: 1 }),
+    createOutcomesKey("bill", { runs: dead, dead }),
+  ]);
+  await playStory(namespace, "dead letters that nobody needs", async (operator) => {
+    await operator.press(["d"], /SCHEDULED[\s\S]*bill/);
+    await operator.press(["b"], "Enter schedule bury");
+    await operator.press(["enter"], /no dead letters[\s\S]*done .*schedule bury/);
+  });
+  const { due } = await readSchedule(namespace, "bill");
+  expect([due?.dead, due?.open ?? []]).toEqual([undefined, []]);
+});
+
+test("is etcd slow or full", async ({ namespace }) => {
+  await playStory(namespace, "is etcd slow or full", async (operator) => {
+    await operator.press(["M"], /● leader[\s\S]*quota [\s\S]*latency/);
+  });
+});
+
+test("who waits longest, and why", async ({ namespace }) => {
+  await namespace.jobs.startHolder("first", "--lock orders");
+  await queueUp(namespace, "orders", 3);
+  await playStory(namespace, "who waits longest, and why", async (operator) => {
+    await operator.press(["f5"], /WAITS[\s\S]*has waited .* for lock orders/);
+  });
 });
 
 test("the documentation lists exactly the stories that are played", () => {
