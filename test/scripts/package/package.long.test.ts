@@ -33,10 +33,10 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 describe("the command line", () => {
   test("without arguments, all packages for both processors", () => {
     expect(parsePackageArguments([])).toMatchObject({
-      kinds: ["deb", "tarball", "npm"],
+      kinds: ["deb", "rpm", "tarball", "npm"],
       targets: [
-        { debian: "amd64", node: "x64" },
-        { debian: "arm64", node: "arm64" },
+        { debian: "amd64", rpm: "x86_64", node: "x64" },
+        { debian: "arm64", rpm: "aarch64", node: "arm64" },
       ],
       folder: "packages",
     });
@@ -45,14 +45,14 @@ describe("the command line", () => {
   test("selects kinds, processors and the folder", () => {
     expect(parsePackageArguments(["npm", "deb", "--arch", "arm64", "--to", "out"])).toEqual({
       kinds: ["deb", "npm"],
-      targets: [{ debian: "arm64", node: "arm64" }],
+      targets: [{ debian: "arm64", rpm: "aarch64", node: "arm64" }],
       folder: "out",
     });
     expect(parsePackageArguments(["--help"])).toBeUndefined();
   });
 
   test.each([
-    [["rpm"], 'a package must be one of deb, tarball, npm; got "rpm"'],
+    [["apk"], 'a package must be one of deb, rpm, tarball, npm; got "apk"'],
     [["--arch", "amd64,i386"], '--arch must be a list of amd64, arm64; got "amd64,i386"'],
     [["--form", "deb"], "--form"],
   ])("%j is refused", (args, message) => {
@@ -64,7 +64,7 @@ describe("the command line", () => {
     const run = (...args: string[]) =>
       spawnSync(process.execPath, [join(ROOT, "scripts/package.ts"), ...args], { encoding: "utf8" });
     expect(run("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("SOURCE_DATE_EPOCH") });
-    expect(run("rpm")).toMatchObject({ status: 64, stderr: expect.stringContaining('got "rpm"') });
+    expect(run("apk")).toMatchObject({ status: 64, stderr: expect.stringContaining('got "apk"') });
   });
 });
 
