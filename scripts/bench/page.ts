@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { LISTINGS } from "../../src/cli/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../src/core/protocol/drain.ts";
 import { createKeys } from "../../src/core/protocol/keys.ts";
+import { readThreadTime } from "./agent/agent-process.ts";
 import { type BenchCluster, runProgram } from "./bench-cluster.ts";
 import { readResidentMemory } from "./console.ts";
 import { startLoad } from "./console-load.ts";
@@ -13,7 +13,7 @@ import { computeMedian, computeQuantile, formatNumber, printNote, printTable } f
 import { fillLocks } from "./scale.ts";
 
 const EVENTS_PER_SECOND = 20;
-const VIEWERS = 200;
+const VIEWER_COUNT = 200;
 /** Pages that are read, not downloaded: the limit of what is sent, kB. */
 const MAX_PAGE_KB = 300;
 /** A page that takes long is used again for less than this time, ms. */
@@ -109,16 +109,7 @@ async function ask({ url }: PageServer, path: string): Promise<Answer> {
   return { status: response.statusCode ?? 0, first, bytes };
 }
 
-/** Reads the processor time of all threads, ms: exact, unlike the ticks of /proc/PID/stat. */
-function readThreadTime(pid: number): number {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  return tasks.reduce((sum, task) => {
-    const [ns = "0"] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, "latin1").split(" ");
-    return sum + Number(ns) / 1e6;
-  }, 0);
-}
-
-const OBJECTS = [
+const OBJECT_PATHS = [
   "/lock/lock-7",
   "/resource/db",
   "/host/web1.example.com",
@@ -140,7 +131,7 @@ const FOR_PROGRAMS = [
 
 /** Asks for each kind of address while the site changes. Fails if a page is too large. */
 async function measureAddresses(cluster: BenchCluster, server: PageServer): Promise<void> {
-  const pages = ["/", ...LISTINGS.filter((id) => id !== "overview").map((id) => `/${id}`), ...OBJECTS];
+  const pages = ["/", ...LISTINGS.filter((id) => id !== "overview").map((id) => `/${id}`), ...OBJECT_PATHS];
   const start = { at: performance.now(), used: readThreadTime(server.pid) };
   await pause(5_000);
   const idle = (readThreadTime(server.pid) - start.used) / (performance.now() - start.at);
@@ -191,7 +182,7 @@ async function askAgain(
 }
 
 /** What the viewers look at, each at one of these. */
-const VIEWED = [
+const VIEWED_PATHS = [
   "/",
   "/locks",
   "/queues",
@@ -207,8 +198,8 @@ const VIEWED = [
 /** Measures many viewers, and how long a change takes to reach one. */
 async function measureViewers(cluster: BenchCluster, server: PageServer): Promise<void> {
   const rows: string[][] = [];
-  for (const paths of [["/locks"], VIEWED]) {
-    const viewers = Array.from({ length: VIEWERS }, (_, at) =>
+  for (const paths of [["/locks"], VIEWED_PATHS]) {
+    const viewers = Array.from({ length: VIEWER_COUNT }, (_, at) =>
       startViewer(server, paths[at % paths.length] as string),
     );
     await Promise.all(viewers.map(({ waitFor }) => waitFor("data:")));
@@ -219,7 +210,7 @@ async function measureViewers(cluster: BenchCluster, server: PageServer): Promis
     const [rss, peak] = readResidentMemory(server.pid);
     for (const viewer of viewers) viewer.stop();
     rows.push([
-      `${VIEWERS} viewers of ${paths.length} page${paths.length === 1 ? "" : "s"}`,
+      `${VIEWER_COUNT} viewers of ${paths.length} page${paths.length === 1 ? "" : "s"}`,
       formatNumber(share, 2),
       formatNumber(rss, 0),
       formatNumber(peak, 0),

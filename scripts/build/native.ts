@@ -3,7 +3,6 @@
  * in C, which reads who connects to the agent.
  */
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -17,6 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
 import { HASH_LIST } from "../../src/core/process/native/locate.ts";
+import { formatChecksums } from "./checksums.ts";
 
 /** The names of processors are those of Node. */
 export type Architecture = "x64" | "arm64";
@@ -118,14 +118,8 @@ function buildFolder(root: string, arch: string, compiler: Compiler, report: Rep
 /** Writes the hashes that `signalbox doctor` compares. */
 function writeHashes(folder: string): void {
   const names = [...NATIVE_PROGRAMS, ...NATIVE_ADDONS.map((name) => `${name}.node`)];
-  const lines = names.map((name) => {
-    const hash = createHash("sha256")
-      .update(readFileSync(join(folder, name)))
-      .digest("hex");
-    return `${hash}  ${name}\n`;
-  });
   const draft = join(folder, `${HASH_LIST}.${process.pid}`); // a program can read it at this moment
-  writeFileSync(draft, lines.join(""));
+  writeFileSync(draft, formatChecksums(folder, names));
   renameSync(draft, join(folder, HASH_LIST));
 }
 

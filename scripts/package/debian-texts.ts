@@ -15,10 +15,10 @@ export interface DebianFields {
 /** What Node.js is linked with. `npm run test:packages` starts it where nothing else is installed. */
 const DEPENDS = "libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8), passwd";
 
-export const SUMMARY = "locks, leases and highly available cron jobs over etcd";
+export const PACKAGE_SUMMARY = "locks, leases and highly available cron jobs over etcd";
 
 /** Paragraphs, as lines. */
-export const DESCRIPTION = [
+export const PACKAGE_DESCRIPTION = [
   "signalbox runs a job on one host of many, with locks and leases in etcd, and",
   "ends it before another host can get them. It also has a highly available cron,",
   "and a console that shows who holds and who waits.",
@@ -47,8 +47,8 @@ Depends: ${DEPENDS}
 Suggests: bash-completion, logrotate, man-db
 Section: admin
 Priority: optional
-${homepage ? `Homepage: ${homepage}\n` : ""}Description: ${SUMMARY}
-${DESCRIPTION.map((line) => ` ${line || "."}\n`).join("")}`;
+${homepage ? `Homepage: ${homepage}\n` : ""}Description: ${PACKAGE_SUMMARY}
+${PACKAGE_DESCRIPTION.map((line) => ` ${line || "."}\n`).join("")}`;
 }
 
 /** @param time  of the release, s since 1970 */

@@ -1,9 +1,9 @@
 /** The package for npm, and the formula for Homebrew that installs it. */
-import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { $ } from "zx";
+import { computeChecksum } from "../build/checksums.ts";
 
 /**
  * Packs a copy of the published files that has the native programs of these processors only: earlier builds leave those of
@@ -43,9 +43,7 @@ export function writeFormula(folder: string, version: string, name: string): str
     HOMEPAGE: process.env.HOMEPAGE || "https://example.invalid",
     VERSION: version,
     PACKAGE: name,
-    SHA256: createHash("sha256")
-      .update(readFileSync(join(folder, name)))
-      .digest("hex"),
+    SHA256: computeChecksum(join(folder, name)),
   };
   const text = readFileSync(join(import.meta.dirname, "homebrew.rb"), "utf8");
   const filled = text.replace(/@([A-Z0-9]+)@/g, (_, field) => fields[field] ?? "");

@@ -1,9 +1,9 @@
 /** What accompanies the packages: checksums, and a list of the software in them. */
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "zx";
 import manifest from "../../package.json" with { type: "json" };
+import { formatChecksums } from "../build/checksums.ts";
 import { listRuntimeModules } from "./npm-modules.ts";
 
 const SUMS = "SHA256SUMS";
@@ -115,11 +115,6 @@ export function listPackaged(root: string): Set<string> {
 /** Writes the checksums of all files in a folder, as `sha256sum --check` reads them. @returns the name of the file */
 export function writeChecksums(folder: string): string {
   const names = readdirSync(folder).filter((name) => name !== SUMS);
-  const lines = names.sort().map((name) => `${computeSum(join(folder, name))}  ${name}\n`);
-  writeFileSync(join(folder, SUMS), lines.join(""));
+  writeFileSync(join(folder, SUMS), formatChecksums(folder, names.sort()));
   return SUMS;
-}
-
-function computeSum(path: string): string {
-  return createHash("sha256").update(readFileSync(path)).digest("hex");
 }

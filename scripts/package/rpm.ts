@@ -3,15 +3,15 @@ import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "zx";
-import { DESCRIPTION, findMaintainer, SUMMARY, toDebianVersion } from "./debian-texts.ts";
+import { findMaintainer, PACKAGE_DESCRIPTION, PACKAGE_SUMMARY, toDebianVersion } from "./debian-texts.ts";
 import { listOwnFolders, normalizeTree } from "./normalize.ts";
 import type { PackageJob } from "./package-job.ts";
 
-const SCRIPTS = join(import.meta.dirname, "rpm");
+const SCRIPT_FOLDER = join(import.meta.dirname, "rpm");
 const SCRIPT_NAMES = ["pre", "post", "preun", "postun"];
 
 /** The files are as they are in the tree, and the package as its sources: nothing is stripped, found or named after this machine. */
-const HEAD = `%global __os_install_post %{nil}
+const BUILD_MACROS = `%global __os_install_post %{nil}
 %global debug_package %{nil}
 %global _build_id_links none
 %global _binary_payload w7.zstdio
@@ -42,22 +42,22 @@ export async function writeRpmPackage(job: PackageJob, tree: string): Promise<st
 
 function renderSpec({ version }: PackageJob, tree: string, paths: readonly string[]): string {
   const homepage = process.env.HOMEPAGE ? `URL: ${process.env.HOMEPAGE}\n` : "";
-  return `${HEAD}
+  return `${BUILD_MACROS}
 Name: signalbox
 Version: ${toDebianVersion(version)}
 Release: 1
-Summary: ${SUMMARY}
+Summary: ${PACKAGE_SUMMARY}
 License: MIT
 Packager: ${findMaintainer()}
 ${homepage}AutoReqProv: no
 Requires: glibc >= 2.28, libstdc++ >= 8
 Requires(pre): shadow-utils
 %description
-${DESCRIPTION.join("\n")}
+${PACKAGE_DESCRIPTION.join("\n")}
 
 %install
 cp -a '${tree}/.' %{buildroot}/
-${SCRIPT_NAMES.map((name) => `%${name}\n${readFileSync(join(SCRIPTS, name), "utf8")}`).join("\n")}
+${SCRIPT_NAMES.map((name) => `%${name}\n${readFileSync(join(SCRIPT_FOLDER, name), "utf8")}`).join("\n")}
 %files
 %defattr(-,root,root,-)
 ${[...listOwnFolders(tree).map((path) => renderFolder(path)), ...paths.map((path) => renderFile(tree, path))].join("\n")}

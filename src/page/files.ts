@@ -66,7 +66,7 @@ rect.holders { fill: var(--accent); } rect.waiters { fill: var(--waiting); } rec
 .key { display: flex; flex-wrap: wrap; gap: 2px 18px; } .axis { display: flex; justify-content: space-between; color: var(--quiet); font-size: 0.85rem; }
 #overview { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 28px; }
 #overview section { min-width: 0; }
-#part-0, #part-1, #part-2, #part-6, #part-7 { grid-column: 1 / -1; }
+#counts, #hosts, #activity, #history, #etcd { grid-column: 1 / -1; }
 dl { margin: 6px 0; } dl > div { display: flex; flex-wrap: wrap; gap: 0 12px; }
 dt { color: var(--quiet); min-width: 9rem; } dd { margin: 0; flex: 1 1 16rem; overflow-wrap: anywhere; }
 pre { margin: 6px 0; padding: 8px; background: var(--raised); white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; max-height: 40rem; overflow-y: auto; }

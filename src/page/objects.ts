@@ -10,7 +10,7 @@ import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail, Fact, Section } from "../cli/views/detail.ts";
 import { computeDisplayWidth } from "../core/base/display-width.ts";
 import { EXIT, SignalboxError } from "../core/base/errors.ts";
-import { clean } from "../core/base/text.ts";
+import { clean, collectTexts } from "../core/base/text.ts";
 import { type Html, html, type Page } from "./html.ts";
 import { renderTable, renderTableRow } from "./lists.ts";
 import { Body, type Reply, TYPES } from "./reply.ts";
@@ -101,7 +101,7 @@ async function check(
 ): Promise<CheckResult> {
   const [checkLock, checkSchedule] = RECENT_CHECKS;
   const words = ["within", "tag"].flatMap((key) => query.getAll(key).map((value) => `--${key}=${value}`));
-  const switches = [query.has("expect") && "--expect", isJson && "--json"].filter((word) => word !== false);
+  const switches = collectTexts([query.has("expect") && "--expect", isJson && "--json"]);
   const named = route.of === "all" ? ["--all"] : ["--", route.name];
   const { flags, args } = parseCall(route.of === "lock" ? checkLock : checkSchedule, [
     ...words,
@@ -137,13 +137,13 @@ export async function answerCheck(
   query: URLSearchParams,
   { isJson, isAway }: { isJson: boolean; isAway: boolean },
 ): Promise<Reply> {
-  const { text, code } = isAway ? AWAY : await check(context, route, query, isJson);
+  const { text, code } = isAway
+    ? { text: "UNKNOWN: etcd is unreachable\n", code: undefined }
+    : await check(context, route, query, isJson);
   if (route.kind === "badge") return drawBadge(route.name, code);
   const type = isJson && code !== undefined ? TYPES.json : TYPES.text;
   return { status: code === 0 ? 200 : 503, type, body: new Body(text) };
 }
-
-const AWAY: CheckResult = { text: "UNKNOWN: etcd is unreachable\n", code: undefined };
 
 /** The word and the colour of a badge, by the exit code of the check. */
 const BADGES: Readonly<Record<number, readonly [word: string, colour: string]>> = {

@@ -34,13 +34,13 @@ export function formatOverviewJson(state: SiteState, wall: WallTime, prefix: str
   return formatJsonDocument({ revision, prefix, ...OVERVIEW_JSON.toJson(readOverview(state, wall)) });
 }
 
-/** The tables beside the graph, as lists. */
-const TABLES = {
-  "Busiest locks": ["locks", "state=waiting&sort=-waiting"],
-  "Busiest resources": ["resources", "state=waiting&sort=-waiting"],
-  "Next runs": ["schedules", "sort=next"],
-  "Last failures": ["history", "state=failed"],
-} as const;
+/** The lists beside the graph. */
+const TABLES = [
+  ["locks", "Busiest locks", "state=waiting&sort=-waiting"],
+  ["resources", "Busiest resources", "state=waiting&sort=-waiting"],
+  ["schedules", "Next runs", "sort=next"],
+  ["history", "Last failures", "state=failed"],
+] as const;
 
 /** Builds the first page: the whole site at one moment, as the console's overview. */
 export async function buildOverviewPage(
@@ -50,26 +50,24 @@ export async function buildOverviewPage(
   basePath: string,
 ): Promise<Page> {
   const overview = readOverview(state, wall, GRAPH_BUCKETS);
-  const tables = Object.entries(TABLES).map(([title, [id, words]]) => {
-    const query = new URLSearchParams(`${words}&limit=${MOST_OVERVIEW_ITEMS}`);
-    return lists.renderTable(title, { id, query }, state, wall);
+  const toItem = (id: string, part: Html) => ({ id, html: html`<section id="${id}">${part}</section>` });
+  const tables = TABLES.map(async ([id, title, words]) => {
+    const list = { id, query: new URLSearchParams(`${words}&limit=${MOST_OVERVIEW_ITEMS}`) };
+    return toItem(id, await lists.renderTable(title, list, state, wall));
   });
-  const parts = [
-    renderCounts(overview, basePath),
-    renderHosts(overview, basePath),
-    renderActivity(overview),
+  const items = [
+    toItem("counts", renderCounts(overview, basePath)),
+    toItem("hosts", renderHosts(overview, basePath)),
+    toItem("activity", renderActivity(overview)),
     ...(await Promise.all(tables)),
-    renderEtcd(overview, wall),
+    toItem("etcd", renderEtcd(overview, wall)),
   ];
-  const items = parts.map((part, at) => ({
-    id: `part-${at}`,
-    html: html`<section id="part-${at}">${part}</section>`,
-  }));
-  const before = html`<h1>Overview</h1><div id="overview">`;
   return {
     title: "Overview",
     section: "overview",
-    blocks: [{ id: "overview", before, items, after: html`</div>` }],
+    blocks: [
+      { id: "overview", before: html`<h1>Overview</h1><div id="overview">`, items, after: html`</div>` },
+    ],
   };
 }
 

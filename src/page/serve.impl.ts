@@ -211,11 +211,10 @@ class SitePages {
 
   #createErrorReply(status: number, message: string, target: Target | undefined): Reply {
     if (target === undefined || target.isJson) return createTextReply(status, message);
-    const before = html`<h1>Not shown</h1><p>${message}</p>`;
     const page = {
       title: "Not shown",
       section: "",
-      blocks: [{ id: "error", before, items: [], after: html`` }],
+      blocks: [{ id: "error", before: html`<h1>Not shown</h1><p>${message}</p>`, items: [], after: html`` }],
     };
     return { status, type: TYPES.html, body: new Body(this.#renderDocument(page, undefined)) };
   }

@@ -33,7 +33,7 @@ interface LostTask {
 // The claims of the last snapshot. Of the next one, only the queues that have changed are read: there may be a hundred thousand claims.
 let known: Snapshot["queues"] = new Map();
 const claims = new Map<string, Claim>();
-/** The number of those that hold everything they claim, and of those that wait. */
+/** How many of these claims hold everything, and how many wait. */
 const counts = { held: 0, waiting: 0 };
 /** The claims with a ticket of each host, as the tickets name it. */
 const byHost = new Map<string, Set<Claim>>();
@@ -140,7 +140,7 @@ export function listRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Cla
   return runs;
 }
 
-/** Returns the claims of a snapshot by run id. */
+/** Returns the claims of a snapshot by run id, in a map of its own, which stays valid when another snapshot is followed. */
 export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
   return new Map(followClaims(snapshot));
 }

@@ -16,7 +16,7 @@ import {
   requestResets,
   waitUntilGone,
 } from "../../../site/operate/reset.ts";
-import { buildClaims, findClaim, findResetTargets } from "../../../site/state/claims.ts";
+import { findClaim, findResetTargets, followClaims } from "../../../site/state/claims.ts";
 import { type EvictionPreview, previewEviction } from "../../../site/state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../../site/state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
@@ -83,7 +83,7 @@ async function resetQueue(
 function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: string): string {
   const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
   const here = new Set(entries.map((entry) => entry.run));
-  const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
+  const claims = new Map([...followClaims(snapshot)].filter(([run]) => here.has(run)));
   return findOnlyClaim(word, claims)?.run ?? word;
 }
 
@@ -107,7 +107,7 @@ async function resetRun(
   snapshot: Snapshot,
   word: string,
 ): Promise<ActionOutcome<EvictionResult>> {
-  const claim = findOnlyClaim(word, buildClaims(snapshot));
+  const claim = findOnlyClaim(word, followClaims(snapshot));
   const run = claim?.run ?? word;
   const outcome = await evict(context, {
     target: `run ${run}`,

@@ -23,8 +23,9 @@ interface HookOrder {
   run: HookedRun;
   /** Null: the command has started. Of the other fields, a launcher knows only the code if its agent has ended. */
   end: HookedEnd | null;
-  /** Descriptors of the output that was held back, or of the sockets of its relays; -1: there is none. */
+  /** Descriptors of the files with the output that was held back. -1: there is none. */
   files?: readonly [stdout: number, stderr: number];
+  /** Descriptors of the sockets on which relays send the end of the output. -1: there is none. */
   copies?: readonly [stdout: number, stderr: number];
 }
 

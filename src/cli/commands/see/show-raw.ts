@@ -3,7 +3,7 @@ import { parseJson } from "../../../core/base/parse-json.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../../site/observe/raw-keys.ts";
-import { buildClaims } from "../../../site/state/claims.ts";
+import { followClaims } from "../../../site/state/claims.ts";
 import type { Subject } from "../../../site/state/subject.ts";
 import type { JsonFlags } from "../../frame/command-line/flags.ts";
 import { printResult } from "../../frame/json-output.ts";
@@ -63,7 +63,7 @@ async function findSubject(
     return { subject, queues: new Map() };
   }
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const claims = buildClaims(snapshot);
+  const claims = followClaims(snapshot);
   const claim = findOnlyClaim(name, claims);
   if (claim === undefined) return throwUnknownName("run", name, claims.keys(), ", or it has ended");
   return { subject: { kind: "run", name: claim.run }, queues: snapshot.queues };

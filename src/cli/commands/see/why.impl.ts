@@ -4,7 +4,7 @@ import { formatAuditTime } from "../../../core/protocol/audit.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
-import { buildClaims, type Claim } from "../../../site/state/claims.ts";
+import { type Claim, followClaims } from "../../../site/state/claims.ts";
 import { explain } from "../../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import {
@@ -72,7 +72,7 @@ async function readMatch(context: CommandContext, word: string): Promise<WordMat
  * name.
  */
 async function matchWord(context: CommandContext, snapshot: Snapshot, word: string): Promise<WordMatch> {
-  const all = buildClaims(snapshot);
+  const all = followClaims(snapshot);
   const queues = (["lock", "resource"] as const).map((kind) => findWaiters(snapshot, all, kind, word));
   if (queues.some((queue) => queue !== undefined)) {
     return {

@@ -13,7 +13,7 @@ export function attachCopies(sockets: readonly Duplex[], copies: OutputCopies): 
   callAtEnd(sockets, () => copies.onEnd());
 }
 
-/** Calls the function when all streams have ended, at once if there are none. */
+/** Calls `onEnd` when all streams have ended. Calls it at once if there are no streams. */
 export function callAtEnd(streams: readonly Readable[], onEnd: () => void): void {
   let open = streams.length;
   if (open === 0) onEnd();
@@ -26,7 +26,7 @@ export function callAtEnd(streams: readonly Readable[], onEnd: () => void): void
   }
 }
 
-/** Length of a header: the number of bytes that follow, and of those that were left out before them. */
+/** Length of the header of a frame. It has two numbers: the bytes of the frame, and the bytes left out before it. */
 const HEADER_BYTES = 8;
 
 /** Reads the frames of a relay, as in output-copies.c. */

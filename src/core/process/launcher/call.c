@@ -22,7 +22,8 @@ static const char *const SETTINGS[] = {
     "SHELL",      "TRACEPARENT", "TRACESTATE", NULL,
 };
 /* Variables that a launcher sets for Node; here they are from earlier calls. */
-static const char *const NO_SETTINGS[] = {"SIGNALBOX_CALL", "SIGNALBOX_FALLBACK", "SIGNALBOX_INHERITED", "SIGNALBOX_HOOKS", NULL};
+static const char *const NO_SETTINGS[] = {"SIGNALBOX_CALL", "SIGNALBOX_FALLBACK", "SIGNALBOX_INHERITED", "SIGNALBOX_HOOKS",
+                                           NULL};
 
 extern char **environ;
 

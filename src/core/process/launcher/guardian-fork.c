@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../guardian/agent-wire.h"
 #include "../guardian/guardians.h"
 #include "../guardian/seen-processes.h"
-#include "../guardian/agent-wire.h"
 #include "agent-socket.h"
 #include "arguments.h"
 #include "call.h"

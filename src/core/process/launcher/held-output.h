@@ -23,7 +23,7 @@ void held_output_print(void);
 void held_output_await(void);
 
 /*
- * Duplicates the files, or the sockets of the relays, for the next program of this process; -1: there is none. Returns "files" or
- * "copies".
+ * Duplicates descriptors for the program that this process becomes. passed: one for standard output and one for standard error;
+ * -1: there is none. Returns "files" if the output is held back in files, or "copies" if they are the sockets of relays.
  */
 const char *held_output_pass_on(int passed[2]);

@@ -57,7 +57,7 @@ test.each([
   ["has succeeded long ago", [ended(900)], "ok", "succeeded 37d12h ago"],
   ["has failed since", [ended(800, 3), ended(900)], "warning", "its last run failed 33d8h ago"],
   ["has never succeeded", [ended(800, 3)], "failure", "none of the last 1 runs succeeded"],
-])("a job of which nobody says how often it runs %s", (_, runs, level, detail) => {
+])("a job that is not judged by time %s", (_, runs, level, detail) => {
   const found = judgeRecentRuns(job(runs, { isUntimed: true }), limit);
   expect(found).toMatchObject({ level, detail: expect.stringContaining(detail) });
 });
