@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { listAudits, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
-import { holdLock } from "../../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
 import { createTicket } from "../../../../fixtures/protocol/samples.ts";
@@ -193,7 +192,6 @@ test("evacuate before an etcd upgrade", async ({ namespace }) => {
 });
 
 test("the host is repaired", async ({ namespace }) => {
-  await holdLock(namespace, "busy", { host: "web1.example.com" }); // a host without a run or a record is not known
   await namespace.expectDone("drain host web1.example.com --reason disk --yes");
   await playStory(namespace, "the host is repaired", async (operator) => {
     await operator.press([":"], "─ palette ");
