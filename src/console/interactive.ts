@@ -53,6 +53,8 @@ export class InteractiveConsole {
   );
   /** Undefined if the terminal would not understand queries, and for plain lines. */
   readonly #query: TerminalQuery | undefined;
+  /** How often the console has taken the terminal. */
+  #screens = 0;
   #isAnswerExpected = false;
   /** Rings the terminal's bell, which every terminal understands. */
   readonly #ringBell: () => void;
@@ -109,6 +111,7 @@ export class InteractiveConsole {
       act,
       redraw: () => this.#display.forget(),
       getIsQuiet: () => this.#isQuiet,
+      getScreenNumber: () => this.#screens,
       runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
       onFirstRead: () => this.#releasePaint(),
       quit: () => {
@@ -206,17 +209,19 @@ export class InteractiveConsole {
       onBytes: (bytes) => this.#keys.feed(bytes),
       onResize: () => this.#repaint(),
       onTaken: () => {
+        this.#screens += 1;
         this.#display.begin();
         this.#query?.ask();
-        this.#shownQuery.ask(); // before any frame, so that a slow line is not taken for a terminal that never answers
+        this.#shownQuery.ask([]); // before any frame, so that a slow line is not taken for a terminal that never answers
         this.#updateExpectation();
         this.#repaint();
       },
       onGiven: () => {
-        this.#display.end();
+        this.#display.suspend();
         this.#writer?.flush();
         this.#shownQuery.forget(discardAnswers(this.#shownQuery.missingAnswers));
       },
+      onLeft: () => this.#display.end(),
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
