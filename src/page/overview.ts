@@ -36,9 +36,9 @@ export function formatOverviewJson(state: SiteState, wall: WallTime, prefix: str
 
 /** The lists beside the graph. */
 const TABLES = [
-  ["locks", "Busiest locks", "state=waiting&sort=-waiting"],
-  ["resources", "Busiest resources", "state=waiting&sort=-waiting"],
+  ["locks", "Busiest locks", "filter=waiting:>0&sort=-waiting"],
   ["schedules", "Next runs", "sort=next"],
+  ["resources", "Busiest resources", "filter=waiting:>0&sort=-waiting"],
   ["history", "Last failures", "state=failed"],
 ] as const;
 
@@ -138,7 +138,7 @@ function renderActivity({ activity }: Overview): Html {
     });
   };
   const describe = (values: readonly number[]) =>
-    `at most ${Math.max(0, ...values)}, ${values.at(-1) ?? 0} last`;
+    `at most ${Math.round(Math.max(0, ...values))}, ${Math.round(values.at(-1) ?? 0)} last`;
   const failed = failures.reduce((sum, count) => sum + count, 0);
   const text = `holders: ${describe(holders)}; waiters: ${describe(waiters)}; ${pluralize(failed, "failure")}`;
   return html`<h2>Activity, last ${formatBriefDuration(until - from)}</h2>
