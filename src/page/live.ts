@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { type Clock, subtractTime } from "../core/base/clock.ts";
-import { mapAtMost } from "../core/base/wait.ts";
+import { type Clock, mapAtMost, subtractTime } from "../core/base/clock.ts";
 import { type Page, type PageBlock, renderAlarm } from "./html.ts";
 import { SECURITY_HEADERS, TYPES } from "./reply.ts";
 

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SiteMetrics } from "../cli/commands/see/site-metrics.ts";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
-import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
-import { formatInstant } from "../core/base/duration.ts";
+import { formatInstant, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
 import { VERSION } from "../core/base/version.ts";

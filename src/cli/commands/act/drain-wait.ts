@@ -1,14 +1,14 @@
 import {
   addMs,
+  formatDuration,
   LONG_AGO,
   type Millis,
   type MonotonicTime,
   NEVER,
+  NO_LONGER_NEEDED,
   subtractTime,
 } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
-import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
-import { isUnavailable } from "../../../core/etcd/retry.ts";
+import { isUnavailable } from "../../../core/etcd/store.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../core/protocol/drain.ts";
 import { guardRevision } from "../../../core/protocol/guards.ts";
 import { parseTicket } from "../../../core/protocol/ticket.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isScalar, visit, Document as YamlDocument } from "yaml";
-import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
+import { formatDuration, parseDuration } from "../../../core/base/clock.ts";
 import type { JsonFault } from "../../../core/base/json-fault.ts";
 import type { JsonSchema } from "../../../core/base/json-schema.ts";
 import { isJsonObject } from "../../../core/base/parse-json.ts";

@@ -1,5 +1,5 @@
+import { formatBriefDuration, formatInstant } from "../../../../core/base/clock.ts";
 import { cleanToWidth } from "../../../../core/base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../../../core/base/duration.ts";
 import { EXIT } from "../../../../core/base/errors.ts";
 import type { ViewContext } from "../../../../site/state/view-context.ts";
 import { formatJsonLine, formatJsonText } from "../../../frame/json-output.ts";
