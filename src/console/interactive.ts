@@ -46,6 +46,8 @@ export async function runInteractiveConsole(
     (event) => guard(() => handleInput(event)),
     (report) => handleReport(report),
   );
+  /** How often the console has taken the terminal. */
+  let screens = 0;
   let isAnswerExpected = false;
   const ended = Promise.withResolvers<number>();
   let isDue = false;
@@ -103,11 +105,11 @@ export async function runInteractiveConsole(
   function createApp({ call, context }: OpenedContext): ConsoleApp {
     return new ConsoleApp({
       call,
-      io: io,
+      io,
       context,
-      first: first,
+      first,
       getColours: () => query,
-      repaint: () => repaint(),
+      repaint,
       suspend: () => terminal.suspend(),
       lendTerminal: (use) => terminal.lend(use),
       switchContext: (name) => {
@@ -115,9 +117,10 @@ export async function runInteractiveConsole(
       },
       act,
       redraw: () => display.forget(),
-      getIsQuiet: () => isQuiet(),
+      getIsQuiet: isQuiet,
+      getScreenNumber: () => screens,
       runWhenShown: (action) => shownQuery.add(() => guard(action)),
-      onFirstRead: () => releasePaint(),
+      onFirstRead: releasePaint,
       quit: () => {
         keys.end(); // ignores input after the key that quits
         ended.resolve(EXIT.ok);
@@ -187,17 +190,19 @@ export async function runInteractiveConsole(
       onBytes: (bytes) => keys.feed(bytes),
       onResize: () => repaint(),
       onTaken: () => {
+        screens += 1;
         display.begin();
         query?.ask();
-        shownQuery.ask(); // before any frame, so that a slow line is not taken for a terminal that never answers
+        shownQuery.ask([]); // before any frame, so that a slow line is not taken for a terminal that never answers
         updateExpectation();
         repaint();
       },
       onGiven: () => {
-        display.end();
+        display.suspend();
         writer?.flush();
         shownQuery.forget(discardAnswers(shownQuery.missingAnswers));
       },
+      onLeft: () => display.end(),
       onNotStopped: () => app.showToast("this console was not started by a shell", "problem"),
       onGone: () => ended.resolve(EXIT.io),
     });

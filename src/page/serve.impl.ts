@@ -36,10 +36,10 @@ export const execute = createStoreCommand<ServeFlags>(
     const basePath = parseBasePath(flags["base-path"]);
     const follower = new SiteFollower(context, flags["show-output"] === true);
     const metrics = new SiteMetrics(context, await import("prom-client"));
-    const answer = createSitePages(context, follower, metrics, basePath);
+    const site = new SitePages(context, follower, metrics, basePath);
     const server = await serveRequests(address, CLIENTS, log, async (request, response) => {
       const denial = access(request);
-      if (denial === undefined) return await answer(request, response);
+      if (denial === undefined) return await site.answer(request, response);
       const { status, message, headers = {} } = denial;
       await sendReply(request, response, { ...createTextReply(status, message), headers });
     });
@@ -80,141 +80,142 @@ const MAX_AGE_MS = 1_000;
 /** The same while the state changes, so that pages of large sites do not take all the time. */
 const REUSE_TIME_MS = 250;
 
-/** Creates a function that answers requests from what is known of the site. Each page is built a few times a second at most. */
-function createSitePages(
-  connected: CommandContext,
-  follower: SiteFollower,
-  metrics: SiteMetrics,
-  basePath: string,
-) {
-  const pages = new Map<string, KnownPage>();
-  const isAway = () => follower.getState().awaySince !== undefined;
-  const store = createLivenessStore(connected.store, connected, isAway);
-  const context = { ...connected, store, printMessage: () => {} };
-  const lists = new SiteLists(context.keys, basePath);
-  const addViewer = createLivePages(context.clock, context.signal);
+/** Answers requests from what is known of the site. Each page is built a few times a second at most. */
+class SitePages {
+  readonly #context: CommandContext;
+  readonly #follower: SiteFollower;
+  readonly #metrics: SiteMetrics;
+  readonly #basePath: string;
+  readonly #lists: SiteLists;
+  readonly #addViewer: ReturnType<typeof createLivePages>;
+  readonly #known = new Map<string, KnownPage>();
 
-  return answer;
+  constructor(context: CommandContext, follower: SiteFollower, metrics: SiteMetrics, basePath: string) {
+    this.#follower = follower;
+    this.#metrics = metrics;
+    this.#basePath = basePath;
+    const isAway = () => follower.getState().awaySince !== undefined;
+    const store = createLivenessStore(context.store, context, isAway);
+    this.#context = { ...context, store, printMessage: () => {} };
+    this.#lists = new SiteLists(context.keys, basePath);
+    this.#addViewer = createLivePages(context.clock, context.signal);
+  }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "", headers } = request;
-    const target = parseTarget(url, basePath);
+    const target = parseTarget(url, this.#basePath);
     const isLive = headers.accept === "text/event-stream" && method === "GET";
     try {
       if (isLive && target !== undefined && isPageRoute(target.route)) {
         const { route, query } = target;
         const key = buildPageKey(route, query);
-        const isAdded = await addViewer(key, () => getPage(key, route, query).live, response);
+        const isAdded = await this.#addViewer(key, () => this.#getPage(key, route, query).live, response);
         if (isAdded) return;
       }
       const reply = isLive
         ? createTextReply(503, "there are too many viewers")
-        : await findReply(target, headers.accept);
+        : await this.#findReply(target, headers.accept);
       await sendReply(request, response, reply);
     } catch (error) {
       if (!(error instanceof SignalboxError) || response.headersSent) throw error;
       const status = error instanceof UsageError ? 400 : error.exitCode === EXIT.undone ? 404 : 503;
-      await sendReply(request, response, createErrorReply(status, error.message, target));
+      await sendReply(request, response, this.#createErrorReply(status, error.message, target));
     }
   }
 
-  async function findReply(target: Target | undefined, accept = ""): Promise<Reply> {
-    if (target === undefined) return createErrorReply(404, "there is no such page", target);
+  async #findReply(target: Target | undefined, accept = ""): Promise<Reply> {
+    if (target === undefined) return this.#createErrorReply(404, "there is no such page", target);
     const { route, query } = target;
     const isJson = target.isJson || (accept.includes("application/json") && !accept.includes("text/html"));
-    const state = follower.getState();
+    const state = this.#follower.getState();
     const isAway = state.awaySince !== undefined;
     const file = route.kind === "file" && FILES.get(route.name);
     if (file) return { status: 200, ...file, headers: { "cache-control": "max-age=3600" } };
     if (route.kind === "metrics") {
-      const text = await metrics.renderMetrics(isAway ? undefined : state.snapshot);
+      const text = await this.#metrics.renderMetrics(isAway ? undefined : state.snapshot);
       return { status: 200, type: TYPES.metrics, body: new Body(text) };
     }
     if (route.kind === "healthz")
       return isAway ? createTextReply(503, "etcd is unreachable") : createTextReply(200, "ok");
     if (route.kind === "check" || route.kind === "badge")
-      return await answerCheck(follow(state), route, query, { isJson, isAway });
+      return await answerCheck(this.#follow(state), route, query, { isJson, isAway });
     if (!isPageRoute(route)) return createTextReply(404, "there is no such file");
     requireRead(state);
-    if (isJson) return await createJsonReply(route, query, state);
-    const known = getPage(buildPageKey(route, query), route, query);
-    known.body ??= known.live.then(({ page, alarm }) => new Body(renderSitePage(page, alarm)));
+    if (isJson) return await this.#createJsonReply(route, query, state);
+    const known = this.#getPage(buildPageKey(route, query), route, query);
+    known.body ??= known.live.then(({ page, alarm }) => new Body(this.#renderDocument(page, alarm)));
     return { status: 200, type: TYPES.html, body: await known.body };
   }
 
-  async function createJsonReply(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply> {
+  async #createJsonReply(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply> {
     const { awaySince } = state;
     // Programs see that it may be old.
     const headers =
       awaySince === undefined ? {} : { "x-etcd-unreachable-since": new Date(awaySince).toISOString() };
-    return { status: 200, type: TYPES.json, body: await formatJson(route, query, state), headers };
+    return { status: 200, type: TYPES.json, body: await this.#formatJson(route, query, state), headers };
   }
 
-  async function formatJson(
-    route: PageRoute,
-    query: URLSearchParams,
-    state: SiteState,
-  ): Promise<Reply["body"]> {
-    const wall = context.clock.getWallTime();
-    if (route.kind === "list") return await lists.formatJson({ id: route.id, query }, state, wall);
+  async #formatJson(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply["body"]> {
+    const wall = this.#context.clock.getWallTime();
+    if (route.kind === "list") return await this.#lists.formatJson({ id: route.id, query }, state, wall);
     return new Body(
       route.kind === "overview"
-        ? formatOverviewJson(state, wall, context.keys.prefix)
-        : formatObjectJson(route, await readObject(follow(state), route)),
+        ? formatOverviewJson(state, wall, this.#context.keys.prefix)
+        : formatObjectJson(route, await readObject(this.#follow(state), route)),
     );
   }
 
   /** Returns the page for the current state, or the last one, for a short while. */
-  function getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
-    const state = follower.getState();
+  #getPage(key: string, route: PageRoute, query: URLSearchParams): KnownPage {
+    const state = this.#follower.getState();
     const {
       awaySince,
       snapshot: { revision },
     } = state;
-    const { clock } = context;
+    const { clock } = this.#context;
     const [at, wall] = [clock.now(), clock.getWallTime()];
-    const last = pages.get(key);
+    const last = this.#known.get(key);
     const limit = last?.revision === revision ? MAX_AGE_MS : REUSE_TIME_MS;
     if (last && last.awaySince === awaySince && subtractTime(at, last.at) < limit) return last;
     const alarm = formatAlarm(awaySince);
-    const live = buildPage(route, query, state, wall).then((page) => ({ page, alarm }));
+    const live = this.#buildPage(route, query, state, wall).then((page) => ({ page, alarm }));
     const known = { revision, awaySince, at, live };
-    if (pages.size >= MAX_KNOWN_PAGES) pages.clear();
-    pages.set(key, known);
+    if (this.#known.size >= MAX_KNOWN_PAGES) this.#known.clear();
+    this.#known.set(key, known);
     return known;
   }
 
-  async function buildPage(
+  async #buildPage(
     route: PageRoute,
     query: URLSearchParams,
     state: SiteState,
     wall: WallTime,
   ): Promise<Page> {
     requireRead(state);
-    if (route.kind === "overview") return await buildOverviewPage(lists, state, wall, basePath);
-    if (route.kind === "list") return await lists.buildPage({ id: route.id, query }, state, wall);
-    return buildObjectPage(route, await readObject(follow(state), route), basePath);
+    if (route.kind === "overview") return await buildOverviewPage(this.#lists, state, wall, this.#basePath);
+    if (route.kind === "list") return await this.#lists.buildPage({ id: route.id, query }, state, wall);
+    return buildObjectPage(route, await readObject(this.#follow(state), route), this.#basePath);
   }
 
   /** Lets reads take what is followed. */
-  function follow({ snapshot }: SiteState): CommandContext {
-    return { ...context, followedSnapshot: snapshot };
+  #follow({ snapshot }: SiteState): CommandContext {
+    return { ...this.#context, followedSnapshot: snapshot };
   }
 
-  function renderSitePage(page: Page, alarm: string | undefined): string {
-    const { keys, config } = context;
+  #renderDocument(page: Page, alarm: string | undefined): string {
+    const { keys, config } = this.#context;
     const site = config.values.context ?? keys.prefix;
-    return renderDocument(page, { basePath, site, version: VERSION, alarm });
+    return renderDocument(page, { basePath: this.#basePath, site, version: VERSION, alarm });
   }
 
-  function createErrorReply(status: number, message: string, target: Target | undefined): Reply {
+  #createErrorReply(status: number, message: string, target: Target | undefined): Reply {
     if (target === undefined || target.isJson) return createTextReply(status, message);
     const page = {
       title: "Not shown",
       section: "",
       blocks: [{ id: "error", before: html`<h1>Not shown</h1><p>${message}</p>`, items: [], after: html`` }],
     };
-    return { status, type: TYPES.html, body: new Body(renderSitePage(page, undefined)) };
+    return { status, type: TYPES.html, body: new Body(this.#renderDocument(page, undefined)) };
   }
 }
 

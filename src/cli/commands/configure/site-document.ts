@@ -143,7 +143,7 @@ function readSite(
   const faults: DocumentFault[] = [];
 
   const fields = readFields(root, [], "the document", SITE_SCHEMA);
-  if (fields === undefined) return { value: {}, faults: faults };
+  if (fields === undefined) return { value: {}, faults };
   const { version, groups, resources, calendars, schedules } = fields;
   if (version !== undefined && version !== SITE_VERSION)
     add(["version"], `the version must be the number ${SITE_VERSION}; got ${quoteValue(version)}`);
@@ -159,7 +159,7 @@ function readSite(
       schedules: readNamed("schedule", schedules, readSchedule),
     }),
   };
-  return { value, faults: faults };
+  return { value, faults };
 
   /** Reads an object whose keys are names. */
   function readNamed<T>(

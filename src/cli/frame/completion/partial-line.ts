@@ -117,7 +117,7 @@ export function parseBashLine(line: string, breaks: string): BashLine {
   const word = current ?? "";
   const keptText = [...word].slice(0, kept).join("");
   const isForBash = isTarget || isExpanded;
-  return { words: [...words, word], quote: quote, kept: keptText, isForBash };
+  return { words: [...words, word], quote, kept: keptText, isForBash };
 
   function take(char: string): void {
     if (isEscaped) addEscaped(char);
