@@ -185,7 +185,7 @@ export class InteractiveConsole {
       onChange: () => this.#repaint(),
       onKeyboard: () => {
         this.#keys.expectCodedKeys();
-        this.#display.enableCodedKeys();
+        this.#display.enableCodedKeys?.();
         this.#repaint();
       },
       onExpecting: (isExpected: boolean) => {
@@ -217,7 +217,7 @@ export class InteractiveConsole {
         this.#repaint();
       },
       onGiven: () => {
-        this.#display.suspend();
+        this.#display.suspend?.();
         this.#writer?.flush();
         this.#shownQuery.forget(discardAnswers(this.#shownQuery.missingAnswers));
       },
@@ -248,7 +248,7 @@ export class InteractiveConsole {
 
   #handleInput(event: InputEvent): void {
     if (this.#isDue || this.#writer?.isClogged) this.#catchUpWithKeys();
-    dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
+    dispatch(this.#app, event, (mouse) => this.#display.handleMouse?.(mouse));
     if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
     this.#lastKeyAt = this.#context.clock.now();
     if (this.#app.overlays.top !== undefined) this.#repaint(); // overlays do not report changes of their own state
@@ -280,7 +280,7 @@ export class InteractiveConsole {
   }
 
   async #askWhetherShown(): Promise<void> {
-    await this.#display.waitUntilWritten();
+    await this.#display.waitUntilWritten?.();
     if (!this.#terminal.isOn || !this.#shownQuery.isWanted) return;
     this.#shownQuery.ask();
     this.#updateExpectation();
