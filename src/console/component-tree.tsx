@@ -34,7 +34,7 @@ export class ComponentTree {
   readonly #output: TerminalOutput;
   readonly #onDefect: TreePorts["onDefect"];
   #mounted: { instance: Instance; app: ConsoleApp; root: ReactNode } | undefined;
-  #suspendTerminal: (() => Promise<TerminalSuspension>) | undefined;
+  readonly #access: InkAccess = {};
   #suspension: TerminalSuspension | undefined;
 
   constructor(content: ReactNode, { onDefect, ...output }: TreePorts) {
@@ -62,11 +62,7 @@ export class ComponentTree {
   #show(app: ConsoleApp): void {
     const root = (
       <ConsoleContext value={app}>
-        <SuspensionAccess
-          onReady={(suspendTerminal) => {
-            this.#suspendTerminal = suspendTerminal;
-          }}
-        />
+        <SuspensionAccess access={this.#access} />
         {this.#content}
       </ConsoleContext>
     );
@@ -91,7 +87,7 @@ export class ComponentTree {
   /** Gives the terminal back until the next frame. The components keep what they know, such as typed texts. */
   suspend(): void {
     this.clear();
-    void this.#suspendTerminal?.().then((suspension) => {
+    void this.#access.suspendTerminal?.().then((suspension) => {
       this.#suspension = suspension;
     });
   }
@@ -121,14 +117,14 @@ export class ComponentTree {
   }
 }
 
-/** Passes on how Ink gives the terminal back: only components learn it. */
-function SuspensionAccess({
-  onReady,
-}: {
-  onReady(suspendTerminal: () => Promise<TerminalSuspension>): void;
-}) {
+/** How Ink gives the terminal back: only components learn it. */
+interface InkAccess {
+  suspendTerminal?(): Promise<TerminalSuspension>;
+}
+
+function SuspensionAccess({ access }: { access: InkAccess }) {
   const { suspendTerminal } = useApp();
-  useLayoutEffect(() => onReady(suspendTerminal));
+  useLayoutEffect(() => void Object.assign(access, { suspendTerminal }));
   return null;
 }
 

@@ -23,19 +23,19 @@ export interface Display {
   /** Takes over the terminal. */
   begin(): void;
   /** Switches to unambiguous key codes, which the terminal offers. */
-  enableCodedKeys(): void;
+  enableCodedKeys?(): void;
   /** Gives the terminal back, finally or until it is taken again. */
-  suspend(): void;
+  suspend?(): void;
   /** Ends, after `suspend`. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
   /** Resolves when the frame of the last call of `show` has been written. */
-  waitUntilWritten(): Promise<void>;
+  waitUntilWritten?(): Promise<void>;
   /** Discards the knowledge of the screen. */
   forget(): void;
   /** Hands an event of the mouse to the part of the screen at its position. */
-  handleMouse(event: MouseEvent): void;
+  handleMouse?(event: MouseEvent): void;
 }
 
 /** Shows the full screen. */
@@ -127,8 +127,6 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
-  suspend(): void {}
-
   end(): void {
     this.#tree.end();
   }
@@ -142,12 +140,6 @@ export class PlainDisplay implements Display {
     ];
     return lines.length === 0 || this.#io.writeOutput(`${lines.join("\n")}\n`);
   }
-
-  async waitUntilWritten(): Promise<void> {}
-
-  enableCodedKeys(): void {}
-
-  handleMouse(): void {}
 
   forget(): void {
     this.#location = "";

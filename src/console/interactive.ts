@@ -7,7 +7,7 @@ import { act, dispatch } from "./actions/handlers.tsx";
 import { isSimpleTerminal } from "./alerts.ts";
 import { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./data/context-list.ts";
-import { PlainDisplay, ScreenDisplay } from "./display.tsx";
+import { type Display, PlainDisplay, ScreenDisplay } from "./display.tsx";
 import type { TabId } from "./state/console-state.ts";
 import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
 import { createKeyReader } from "./terminal/input-parser.ts";
@@ -68,7 +68,7 @@ export async function runInteractiveConsole(
   const query = asks ? createTerminalQuery(io, about) : undefined;
   const shownQuery = new ShownQuery((text) => void io.writeOutput(text), { canAsk: !call.flags.plain });
   const onDefect = (error: unknown) => ended.reject(error);
-  const display = call.flags.plain
+  const display: Display = call.flags.plain
     ? new PlainDisplay(io, { onDefect })
     : new ScreenDisplay(io, { mouse: context.settings.mouse, scheme: about.background, onDefect });
   let app = createApp({ call, context });
@@ -166,7 +166,7 @@ export async function runInteractiveConsole(
       onChange: () => repaint(),
       onKeyboard: () => {
         keys.expectCodedKeys();
-        display.enableCodedKeys();
+        display.enableCodedKeys?.();
         repaint();
       },
       onExpecting: (isExpected: boolean) => {
@@ -198,7 +198,7 @@ export async function runInteractiveConsole(
         repaint();
       },
       onGiven: () => {
-        display.suspend();
+        display.suspend?.();
         writer?.flush();
         shownQuery.forget(discardAnswers(shownQuery.missingAnswers));
       },
@@ -229,7 +229,7 @@ export async function runInteractiveConsole(
 
   function handleInput(event: InputEvent): void {
     if (isDue || writer?.isClogged) catchUpWithKeys();
-    dispatch(app, event, (mouse) => display.handleMouse(mouse));
+    dispatch(app, event, (mouse) => display.handleMouse?.(mouse));
     if (isQuiet()) app.catchUp(); // after the event: a click is meant for the displayed rows
     lastKeyAt = app.context.clock.now();
     if (app.overlays.top !== undefined) repaint(); // overlays do not report changes of their own state
@@ -261,7 +261,7 @@ export async function runInteractiveConsole(
   }
 
   async function askWhetherShown(): Promise<void> {
-    await display.waitUntilWritten();
+    await display.waitUntilWritten?.();
     if (!terminal.isOn || !shownQuery.isWanted) return;
     shownQuery.ask();
     updateExpectation();

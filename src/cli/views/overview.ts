@@ -266,10 +266,7 @@ export const OVERVIEW_JSON = describeObject<Overview>("overview", "`signalbox ov
       problems: describeCount("rows of `ls problems`", "problems"),
       drains: describeCount("drains that have not ended", "drains"),
       schedules: describeCount("schedules", "schedules"),
-      hosts: describeCount(
-        "hosts with a record, a claim, a worker, an agent or a drain, or in a group",
-        "hosts",
-      ),
+      hosts: describeCount("rows of `ls hosts`", "hosts"),
       workers: describeCount("workers", "workers"),
     }),
     ({ counts }) => counts,

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, type TestContext } from "vitest";
-import { openConsole, openConsoleInShell, pressUntil } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole, openConsoleInShell } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
@@ -76,24 +76,6 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor(/live rev \d+/);
     await etcd.runEtcdctl("put", "/signalbox/locks/after/0000000000000001", "x");
     await console.waitFor("after");
-  });
-
-  test("a dialog says why Enter does nothing, no longer than it is so", async ({ onTestFinished }) => {
-    const etcd = await ownEtcd({ onTestFinished }); // another test compacts the shared one
-    const value = serializeTicket(createTicket({ run: "0000000000000001", state: "held" }));
-    await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
-    const console = await openConsoleOn({ onTestFinished }, etcd);
-    await console.waitFor(/invoices .*held/);
-    await console.pressAndWait("D", "Enter drain");
-    etcd.freeze();
-    await console.waitFor("etcd unreachable ");
-    await console.pressAndWait("enter", "etcd is unreachable: changes are not possible now");
-    etcd.unfreeze();
-    await console.waitFor(/live rev \d+/);
-    await console.waitFor((it) => !it.getText().includes("etcd unreachable"));
-    await console.waitFor("nothing was changed: press Enter again");
-    expect(console.getText()).toContain("Enter drain");
-    await pressUntil(console, "enter", /invoices .*drained/);
   });
 
   test("and does not say so, for it is frozen, the console notices by itself", async ({ onTestFinished }) => {

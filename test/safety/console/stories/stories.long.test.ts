@@ -318,6 +318,7 @@ test("etcd is killed under a dialog", async ({ namespace }) => {
     await operator.press(["enter"], "etcd is unreachable: changes are not possible now");
     await namespace.etcd.restart();
     await operator.terminal.waitFor("nothing was changed: press Enter again");
+    expect(operator.terminal.getText()).toContain("Enter drain");
     expect(await listDrains(namespace)).toEqual([]);
     await operator.press(["enter"], /running .*drain .*waiting for/);
     await namespace.etcd.kill();
