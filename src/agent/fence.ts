@@ -2,7 +2,7 @@ import type { Clock, MonotonicTime } from "../core/base/clock.ts";
 import type { Log } from "../core/base/log.ts";
 import type { Random } from "../core/base/random.ts";
 import { SessionLost, type SessionProof } from "../core/etcd/session/session.ts";
-import { delegateStore, retryUnavailable, type Store } from "../core/etcd/store.ts";
+import { commitUntil, delegateStore, type Store } from "../core/etcd/store.ts";
 import { guardRevision } from "../core/protocol/guards.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../core/protocol/txn.ts";
@@ -56,7 +56,7 @@ export async function writeFence(
     success: [{ op: "put", key, value, session }],
     failure: [{ op: "range", key }],
   };
-  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  const answer = await commitUntil(ports, txn, until);
   if (answer.succeeded) return { key, revision: answer.revision };
   const found = findFirstKey(answer.results[0]);
   return found?.value === value ? { key, revision: found.modRevision } : undefined; // an earlier copy was applied

@@ -8,7 +8,7 @@ import {
 } from "../core/base/clock.ts";
 import { computeRenewalPeriod } from "../core/config/ttl.ts";
 import { isSessionGone, Session, SessionLost } from "../core/etcd/session/session.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline, StoreError } from "../core/etcd/store.ts";
+import { commitUntil, isUnavailable, runWithDeadline, StoreError } from "../core/etcd/store.ts";
 import { deleteEntries, guardOwned } from "../core/protocol/guards.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../core/protocol/ticket.ts";
@@ -230,7 +230,7 @@ async function moveFence(
   const key = ports.keys.agentSession(ports.host, session);
   const read: Txn = { compare: [], success: [{ op: "range", key }], failure: [] };
   for (;;) {
-    const { results } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(read, call));
+    const { results } = await commitUntil(ports, read, until);
     const found = findFirstKey(results[0]);
     if (found === undefined) return undefined;
     if (found.value === ports.describeSession(session)) return { key, revision: found.modRevision };

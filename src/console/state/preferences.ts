@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CommandIo } from "../../cli/frame/command.ts";
 import { hash } from "../../core/base/hash.ts";
+import { makeFolder } from "../../core/config/write-once.ts";
 import {
   type ConsoleState,
   createInitialState,
@@ -130,30 +131,11 @@ export function readPreferences(path: string): unknown {
 export function writePreferences(path: string, kept: object): void {
   const draft = `${path}.${process.pid}`;
   try {
-    makeFolder(dirname(path));
+    makeFolder(dirname(path), 0o700);
     writeFileSync(draft, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
     renameSync(draft, path);
   } catch {
     remove(draft);
-  }
-}
-
-/** Maximum number of parent folders that are created too: `~/.local/state`. */
-const MAX_CREATED_PARENTS = 3;
-
-/**
- * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
- * folders, as in `/proc`.
- */
-function makeFolder(path: string, above = MAX_CREATED_PARENTS): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    if (code !== "ENOENT" || above === 0) throw error;
-    makeFolder(dirname(path), above - 1);
-    mkdirSync(path, { mode: 0o700 });
   }
 }
 

@@ -1,5 +1,6 @@
 import chalk from "chalk";
 import { isUtf8, type OutputStyle } from "../../cli/commands/see/paint.ts";
+import { ASCII_DRAWING, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import { clamp } from "../state/cursor.ts";
@@ -341,7 +342,7 @@ export interface Signs {
 
 export const UNICODE: Signs = {
   isAscii: false,
-  marks: { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  ", accent: "  " },
+  marks: UNICODE_DRAWING.marks,
   arrow: "→",
   open: "▾",
   closed: "▸",
@@ -359,7 +360,7 @@ export const UNICODE: Signs = {
 
 export const ASCII: Signs = {
   isAscii: true,
-  marks: { held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  ", accent: "  " },
+  marks: ASCII_DRAWING.marks,
   arrow: "->",
   open: "v",
   closed: ">",

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 
 /**
  * Writes a file as a whole, unless it exists. The name is given to it last, so that a process that is killed here, or a full
@@ -46,4 +56,23 @@ export function isPresent(path: string): boolean {
 /** Whether an error says that a file is not there, or only for others: a user without access to it does without it. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** Maximum number of parent folders that are created too: `~/.local/state`. */
+const MAX_CREATED_PARENTS = 3;
+
+/**
+ * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
+ * folders, as in `/proc`.
+ */
+export function makeFolder(path: string, mode: number, above = MAX_CREATED_PARENTS): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || above === 0) throw error;
+    makeFolder(dirname(path), mode, above - 1);
+    mkdirSync(path, { mode });
+  }
 }

@@ -189,6 +189,15 @@ export async function retryUnavailable<T>(
   }
 }
 
+/** Commits a transaction, which is safe to repeat. Retries until `until` while etcd is unavailable. @throws as `retryUnavailable` */
+export function commitUntil(
+  ports: { clock: Clock; random: Random; store: Store },
+  txn: Txn,
+  until: MonotonicTime,
+): Promise<TxnResponse> {
+  return retryUnavailable(ports, until, (signal) => ports.store.commitTxn(txn, signal));
+}
+
 /**
  * Makes a call once.
  * @param until  when the call is aborted with `unavailable`; it gets at least one second

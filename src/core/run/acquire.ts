@@ -2,7 +2,14 @@ import { addMs, type MonotonicTime, NO_LONGER_NEEDED, subtractTime, type WallTim
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
 import type { SessionOwner, TicketVersion } from "../etcd/session/session.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline, type Store, StoreError } from "../etcd/store.ts";
+import {
+  commitUntil,
+  isUnavailable,
+  retryUnavailable,
+  runWithDeadline,
+  type Store,
+  StoreError,
+} from "../etcd/store.ts";
 import { type WakeReason, waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
@@ -85,11 +92,9 @@ export class HostRecordWriter {
   async writeOutdated(): Promise<void> {
     const key = this.#key;
     if (key === undefined || this.#state !== "outdated") return;
-    const { clock, store, log } = this.#ports;
+    const { clock, log } = this.#ports;
     const txn = addPutIfChanged(EMPTY_TXN, key, this.#renderRecord());
-    await retryUnavailable(this.#ports, addMs(clock.now(), RECORD_TIMEOUT_MS), (signal) =>
-      store.commitTxn(txn, signal),
-    ).catch((error) => {
+    await commitUntil(this.#ports, txn, addMs(clock.now(), RECORD_TIMEOUT_MS)).catch((error) => {
       log.info("cannot write the host record", { error: String(error) });
     });
   }

@@ -9,7 +9,7 @@ import {
 import { generateRunId } from "../base/ids.ts";
 import { quoteText } from "../base/text.ts";
 import { isSessionGone, Session, SessionLost } from "../etcd/session/session.ts";
-import { isUnavailable, retryUnavailable, StoreError } from "../etcd/store.ts";
+import { commitUntil, isUnavailable, retryUnavailable, StoreError } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { deleteMarks, guardAbsent } from "../protocol/guards.ts";
@@ -250,9 +250,7 @@ function reportUnresumed({ log }: ClaimPorts, error: unknown): undefined {
 async function readOwnTickets(attempt: ClaimAttempt, until: MonotonicTime): Promise<QueueEntry[]> {
   const success = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const txn = { compare: [], success, failure: [] };
-  const { results } = await retryUnavailable(attempt.ports, until, (call) =>
-    attempt.ports.store.commitTxn(txn, call),
-  );
+  const { results } = await commitUntil(attempt.ports, txn, until);
   return results.flatMap(listKeyValues).map(toQueueEntry);
 }
 
@@ -273,7 +271,7 @@ async function removeMarks(
     return { op: "txn", txn: { compare: guardAbsent([key]), success: deletes, failure: [] } };
   });
   const txn = { compare: [], success, failure: [] };
-  await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  await commitUntil(ports, txn, until);
 }
 
 /** Waits outside all queues until the conditions on the host hold. @returns a refusal if they do not hold in time */

@@ -1,7 +1,7 @@
 import { addMs, type MonotonicTime } from "../base/clock.ts";
 import { generateSessionId } from "../base/ids.ts";
 import { grantOnce, SessionLost } from "../etcd/session/session.ts";
-import { isUnavailable, retryUnavailable } from "../etcd/store.ts";
+import { commitUntil, isUnavailable, retryUnavailable } from "../etcd/store.ts";
 import { toUnits } from "../fleet/lease-spec.ts";
 import {
   deleteEntries,
@@ -207,7 +207,7 @@ async function commitRelease(
   onAnswer?: (answer: TxnResponse) => void,
 ): Promise<TxnResponse> {
   const { ports } = grant.attempt;
-  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  const answer = await commitUntil(ports, txn, until);
   onAnswer?.(answer);
   for (const update of updates) {
     const nested = findAppendResult(update, txn, answer);
@@ -299,7 +299,7 @@ async function appendToHistory(
     const kv = findFirstKey(result.results[0]);
     if (parsePastRuns(kv?.value).some(({ run }) => run === past.run)) return; // an earlier copy of the call was applied
     const txn = buildAppendTxn(key, kv, past, kv?.modRevision ?? 0n);
-    result = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    result = await commitUntil(ports, txn, until);
   }
 }
 

@@ -1,6 +1,6 @@
 import { addMs } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
-import { retryUnavailable } from "../etcd/store.ts";
+import { commitUntil } from "../etcd/store.ts";
 import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
 import { listKeyValues, type Op } from "../protocol/txn.ts";
@@ -42,7 +42,7 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   );
   const txn = { compare: [], success: [...inputReads, ...queues], failure: [] };
   const until = addMs(ports.clock.now(), request.connectTimeout);
-  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  const answer = await commitUntil(ports, txn, until);
   const read = answer.results.slice(inputReads.length).map((result) => toQueue(listKeyValues(result)));
   const lockQueues = read.splice(0, request.locks.length);
   const inputs = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, inputReads.length));

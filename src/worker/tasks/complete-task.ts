@@ -1,7 +1,7 @@
 import type { Millis, MonotonicTime, WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { buildTraceVariables } from "../../core/base/trace.ts";
-import { retryUnavailable, StoreError } from "../../core/etcd/store.ts";
+import { commitUntil, retryUnavailable, StoreError } from "../../core/etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {
@@ -209,11 +209,6 @@ function buildCompletionTxn(
 /** Guards the running key of this worker, and the state of the schedule. */
 function guardOwn(keys: Keys, { id, host, key, token }: ClaimedOccurrence, dueMod: bigint): Compare[] {
   return [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id, host), dueMod)];
-}
-
-/** Commits a transaction. Retries until `until` while etcd is unreachable. */
-function commitUntil(ports: SchedulePorts, txn: Txn, until: MonotonicTime): Promise<TxnResponse> {
-  return retryUnavailable(ports, until, (signal) => ports.store.commitTxn(txn, signal));
 }
 
 /**

@@ -1,11 +1,11 @@
-import { constants, mkdirSync, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
+import { constants, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { ConfigError, describeFileError } from "../../base/errors.ts";
 import { hash } from "../../base/hash.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteText } from "../../base/text.ts";
 import { type Env, findBaseDirectory } from "../../config/files.ts";
-import { isMissing, isPresent, writeOnce } from "../../config/write-once.ts";
+import { isMissing, isPresent, makeFolder, writeOnce } from "../../config/write-once.ts";
 
 /** Where root remembers clusters. Not in /var/lib/signalbox: that folder belongs to the user of the worker. */
 const SYSTEM_FOLDER = "/var/lib/signalbox-clusters";
@@ -56,7 +56,7 @@ export class ClusterMemory {
     if (this.#folder === undefined) return { fault: "this user has no home" };
     const path = join(this.#folder, this.#name);
     try {
-      makeFolder(this.#folder);
+      makeFolder(this.#folder, 0o755);
       const fault = findOwnerFault(this.#folder, getOwnId());
       if (fault !== undefined) return { fault };
       writeOnce(path, `${JSON.stringify({ clusterId: id.toString(16), ...this.#identity })}\n`, 0o644);
@@ -119,25 +119,6 @@ function findStateFolder(env: Env): string | undefined {
   if (getOwnId() === 0 && !isAbsolute(env.XDG_STATE_HOME ?? "")) return SYSTEM_FOLDER;
   const state = findBaseDirectory(env, "XDG_STATE_HOME", ".local/state");
   return state && join(state, "signalbox");
-}
-
-/** Maximum number of parent folders that are created too: `~/.local/state`. */
-const MAX_CREATED_PARENTS = 3;
-
-/**
- * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
- * folders.
- */
-function makeFolder(path: string, above = MAX_CREATED_PARENTS): void {
-  try {
-    mkdirSync(path, { mode: 0o755 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    if (code !== "ENOENT" || above === 0) throw error;
-    makeFolder(dirname(path), above - 1);
-    mkdirSync(path, { mode: 0o755 });
-  }
 }
 
 /**
