@@ -1,10 +1,12 @@
 import type { WallTime } from "../../../../core/base/clock.ts";
+import { memoizeWeakly } from "../../../../core/base/memoize.ts";
 import type { QueueKind } from "../../../../core/protocol/keys.ts";
 import type { Collection, NamedQueue, Snapshot } from "../../../../site/state/snapshot.ts";
 import { buildViewContext, type ViewContext } from "../../../../site/state/view-context.ts";
-import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
+import { createRowTest, splitTimedFilter } from "../../../views/filter.ts";
 import { buildEmptyTableRows, createTallyFinder } from "../../../views/queues.ts";
-import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";
+import { countListedRows } from "../../../views/sort.ts";
+import type { AnyView, QueueView, RowLists } from "../../../views/view.ts";
 import type { ListOptions } from "./ls-options.ts";
 
 /** The parts of a snapshot. Each is the same object while nothing in it changes. */
@@ -39,28 +41,31 @@ export class RowCache<R> {
    * The parts that the rows depend on. Rows of free locks depend on histories, which are not in the view's collections.
    */
   readonly #parts: readonly SnapshotPart[];
-  /** The part of the filter for which a row stays a match, and the part that time can change. */
-  readonly #steady: RowFilter;
-  readonly #timed: RowFilter;
-  #known: { snapshot: Snapshot; viewContext: ViewContext; second: number; rows: readonly R[] } | undefined;
+  /** Whether a row matches the part of the filter for which it stays a match, and the part that time can change; undefined without terms. */
+  readonly #isSteadyMatch: ReturnType<typeof createRowTest<R>> | undefined;
+  readonly #isTimedMatch: ReturnType<typeof createRowTest<R>> | undefined;
+  #known: { snapshot: Snapshot; viewContext: ViewContext; second: number; lists: RowLists<R> } | undefined;
   #timedRows: { all: readonly R[]; second: number; rows: readonly R[] } | undefined;
-  #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
-  /** Rows by queue or claim; valid while the shared parts stay the same. */
+  /** Rows by queue or list of claims; valid while the shared parts stay the same. */
   #built = new WeakMap<object, unknown>();
+  readonly #filterList = memoizeWeakly((rows: readonly R[]) => this.#filterRows(rows));
+  readonly #joinLists = memoizeWeakly(joinLists<R>);
 
   constructor(view: AnyView<R>, options: ListOptions) {
     this.#view = view;
     this.#options = options;
-    ({ steady: this.#steady, timed: this.#timed } = splitTimedFilter(options.filter));
+    const { steady, timed } = splitTimedFilter(options.filter);
+    if (steady.terms.length > 0 || steady.fault !== undefined)
+      this.#isSteadyMatch = createRowTest(view, steady);
+    if (timed.terms.length > 0) this.#isTimedMatch = createRowTest(view, timed);
     const collections = new Set(view.collections.flatMap((collection) => PARTS_OF[collection]));
     this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
 
   computeRows(snapshot: Snapshot, wall: WallTime): { rows: readonly R[]; viewContext: ViewContext } {
-    const known = this.#computeSteadyRows(snapshot, wall);
-    return this.#timed.terms.length === 0
-      ? known
-      : { ...known, rows: this.#filterTimedRows(known.rows, wall) };
+    const { lists, viewContext } = this.computeLists(snapshot, wall);
+    const rows = this.#joinLists(lists);
+    return { rows: this.#isTimedMatch === undefined ? rows : this.#filterTimedRows(rows, wall), viewContext };
   }
 
   /** Filters by what time can change, once a second. Returns the same array while the same rows match. */
@@ -68,14 +73,15 @@ export class RowCache<R> {
     const second = Math.floor(wall / 1000);
     const before = this.#timedRows;
     if (before?.all === all && before.second === second) return before.rows;
-    const found = all.filter((row) => isFilterMatch(this.#view, this.#timed, row, { wall }));
+    const found = all.filter((row) => this.#isTimedMatch?.(row, wall));
     const isSame = found.length === before?.rows.length && found.every((row, at) => row === before.rows[at]);
     const rows = isSame ? before.rows : found;
     this.#timedRows = { all, second, rows };
     return rows;
   }
 
-  #computeSteadyRows(snapshot: Snapshot, wall: WallTime): { rows: readonly R[]; viewContext: ViewContext } {
+  /** Computes the rows in lists, without the part of the filter that time can change. A list without changes stays the same object. */
+  computeLists(snapshot: Snapshot, wall: WallTime): { lists: RowLists<R>; viewContext: ViewContext } {
     const viewContext = buildViewContext(snapshot, wall);
     const second = Math.floor(wall / 1000);
     const before = this.#known;
@@ -85,39 +91,24 @@ export class RowCache<R> {
       return before;
     if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part]))
       this.#built = new WeakMap();
-    const rows = this.#buildRows(snapshot, { ...viewContext, builtRows: this.#built });
-    this.#known = { snapshot, viewContext, second, rows };
-    return { rows, viewContext };
+    const lists = this.#buildLists(snapshot, { ...viewContext, builtRows: this.#built });
+    this.#known = { snapshot, viewContext, second, lists };
+    return { lists, viewContext };
   }
 
-  #buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
+  #buildLists(snapshot: Snapshot, viewContext: ViewContext): RowLists<R> {
     const view = this.#view;
-    if (view.of === "snapshot") return this.#buildSnapshotRows(view, snapshot, viewContext);
-    const rows = this.#collectQueueRows(view, snapshot, viewContext);
+    if (view.of === "snapshot") {
+      const lists = view.buildLists?.(snapshot, viewContext) ?? [view.buildRows(snapshot, viewContext)];
+      return this.#isSteadyMatch === undefined ? lists : lists.map(this.#filterList);
+    }
+    const lists = Array.from(snapshot.queues.values(), (queue) =>
+      this.#buildQueueRows(view, queue, viewContext),
+    );
     // While only a part of the queues is read, it is not known which ones are empty.
-    return view.hasEmpty && snapshot.revision > 0n
-      ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))]
-      : rows;
-  }
-
-  /** Collects the rows of all queues in a list that is allocated once: there may be a hundred thousand. */
-  #collectQueueRows(view: QueueView<R>, { queues }: Snapshot, viewContext: ViewContext): R[] {
-    const lists = Array.from(queues.values(), (queue) => this.#buildQueueRows(view, queue, viewContext));
-    const rows = new Array<R>(lists.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const list of lists)
-      for (const row of list) {
-        rows[at] = row;
-        at += 1;
-      }
-    return rows;
-  }
-
-  /** Builds the rows of a snapshot view. If the view returns the same array, the filtered rows are reused. */
-  #buildSnapshotRows(view: SnapshotView<R>, snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
-    const all = view.buildRows(snapshot, viewContext);
-    if (this.#whole?.all !== all) this.#whole = { all, rows: this.#filterRows(all) };
-    return this.#whole.rows;
+    if (view.hasEmpty && snapshot.revision > 0n)
+      lists.push(this.#filterRows(this.#buildEmptyRows(snapshot, viewContext)));
+    return lists;
   }
 
   #buildQueueRows(view: QueueView<R>, queue: NamedQueue, viewContext: ViewContext): readonly R[] {
@@ -129,9 +120,10 @@ export class RowCache<R> {
   }
 
   #filterRows(rows: readonly R[]): readonly R[] {
-    if (this.#steady.terms.length === 0) return rows;
+    const isMatch = this.#isSteadyMatch;
+    if (isMatch === undefined) return rows;
     // Nothing in the steady part depends on the time.
-    const found = rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, { wall: 0 }));
+    const found = rows.filter((row) => isMatch(row, 0));
     // The list of all rows is kept where it can be: there may be ten thousand queues, and a new list has room for more rows.
     return found.length === rows.length ? rows : found;
   }
@@ -155,4 +147,18 @@ export class RowCache<R> {
       ),
     ) as R[];
   }
+}
+
+/** Joins lists in one that is allocated once: there may be a hundred thousand rows. */
+function joinLists<R>(lists: RowLists<R>): readonly R[] {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return only;
+  const rows = new Array<R>(countListedRows(lists));
+  let at = 0;
+  for (const list of lists)
+    for (const row of list) {
+      rows[at] = row;
+      at += 1;
+    }
+  return rows;
 }
