@@ -5,18 +5,18 @@ import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
 import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
 import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
-import { createRowCache } from "../cli/commands/see/ls/row-cache.ts";
+import { RowCache } from "../cli/commands/see/ls/row-cache.ts";
 import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
-import { isFilterMatch, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
+import { createRowTest, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
 import { VIEWS } from "../cli/views/index.ts";
 import { createMacrosView } from "../cli/views/macros.ts";
-import { parseSortOrder, SortedRows } from "../cli/views/sort.ts";
-import type { AnyView, TableColumn } from "../cli/views/view.ts";
+import { countListedRows, getRowSorter, parseSortOrder } from "../cli/views/sort.ts";
+import type { AnyView, RowLists, TableColumn } from "../cli/views/view.ts";
 import type { WallTime } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
-import { memoize } from "../core/base/memoize.ts";
+import { memoize, memoizeWeakly } from "../core/base/memoize.ts";
 import { clean, pluralize } from "../core/base/text.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
@@ -34,40 +34,35 @@ export interface ListQuery {
 
 type View = AnyView<object>;
 
-/** What is kept of a list from one state to the next. */
-interface KnownList {
-  view?: View;
-  sorted?: SortedRows<object>;
-  /** Whether rows match the part of the filter that time does not change. */
-  matches: WeakMap<object, boolean>;
-  /** All rows of the view, and those that were found, in order. */
-  last?: { all: readonly object[]; rows: readonly object[] };
-}
+/** The rows that match the part of a filter that time does not change, by lists of rows. */
+type KnownMatches = WeakMap<readonly object[], readonly object[]>;
 
-/** The rows of a list, in order. */
+/** The rows of a list. */
 interface ListRows {
   view: View;
   options: ListOptions;
   viewContext: ViewContext;
-  rows: readonly object[];
+  count: number;
+  /** Sorts those of some ranks. */
+  sortRows(from: number, to: number): Iterable<object>;
 }
 
 const ROWS_PER_PAGE = 100;
-const MAX_KNOWN_LISTS = 64;
+const MAX_KNOWN_FILTERS = 64;
 /** Filters of strangers: the time for a row grows with them. */
 const MAX_FILTER_TERMS = 8;
 const MAX_FILTER_CHARACTERS = 400;
-/** Rows that are filtered before others are served. */
-const ROWS_AT_ONCE = 2_000;
+/** Lists that are filtered before others are served: each has the rows of a queue. */
+const LISTS_AT_ONCE = 200;
 
 /** Makes the lists of the page, as `signalbox ls` does. Rows of queues that have not changed are not built again. */
 export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
-  readonly #getKnown = memoize((_key: string): KnownList => ({ matches: new WeakMap() }), MAX_KNOWN_LISTS);
-  readonly #getRows = memoize((key: string) => {
+  readonly #getMatches = memoize((_key: string): KnownMatches => new WeakMap(), MAX_KNOWN_FILTERS);
+  readonly #getCache = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
-    return createRowCache<object>(VIEWS[id], { ...EVERYTHING, all });
+    return new RowCache<object>(VIEWS[id], { ...EVERYTHING, all });
   });
 
   constructor(keys: Keys, basePath: string) {
@@ -83,38 +78,45 @@ export class SiteLists {
   /** Renders the first rows of a list with its most important columns, for a part of a page. */
   async renderTable(title: string, asked: ListQuery, state: SiteState, wall: WallTime): Promise<Html> {
     const list = await this.#findRows(asked, state, wall);
-    const columns = selectShownColumns(list.view, list.rows, wall).filter(({ priority }) => priority < 3);
-    const rows = list.rows.map((row) => buildRow(row, list, columns, this.#basePath).html);
+    const shown = [...list.sortRows(0, list.count)];
+    const columns = selectShownColumns(list.view, shown, wall).filter(({ priority }) => priority < 3);
+    const rows = shown.map((row) => buildRow(row, list, columns, this.#basePath).html);
     return renderTable(title, columns, rows);
   }
 
   /** Formats what `signalbox ls --json` prints. @throws UsageError for a wrong query */
   async formatJson(asked: ListQuery, state: SiteState, wall: WallTime): Promise<AsyncIterable<string>> {
-    const { view, rows } = await this.#findRows(asked, state, wall, true);
-    return formatRowsJson(view, { revision: state.snapshot.revision, prefix: this.#keys.prefix }, rows);
+    const { view, count, sortRows } = await this.#findRows(asked, state, wall, true);
+    const source = { revision: state.snapshot.revision, prefix: this.#keys.prefix };
+    return formatRowsJson(view, source, sortRows(0, count));
   }
 
-  /** Filters and sorts rows; for JSON as `ls` does. Nothing is done again while they and the time that matters are the same. */
+  /** Filters rows; for JSON as `ls` does. Lists of rows that are as before are not filtered again. */
   async #findRows(asked: ListQuery, state: SiteState, wall: WallTime, isJson = false): Promise<ListRows> {
     const { id, query } = asked;
     const view = id === "macros" && !isJson ? (createMacrosView(state.snapshot) as View) : VIEWS[id];
     const options = parseQuery(view, query, wall);
     const isByKey = isJson && view.of === "queue" && options.order === undefined;
+    // No column: the order of the lists stays.
+    const { filter, order = parseSortOrder(isByKey ? "" : view.sort), limit } = options;
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
-    const { rows: all, viewContext } = this.#getRows(JSON.stringify([id, options.all]))(snapshot, wall);
-    const known = this.#getKnown(`${id} ${isJson} ${buildListKey(query)}`);
-    if (known.sorted === undefined || known.view !== view)
-      known.sorted = new SortedRows(view, options.order ?? parseSortOrder(view.sort));
-    const isTimed = splitTimedFilter(options.filter).timed.terms.length > 0 || query.has("since");
-    if (isTimed || known.view !== view || known.last?.all !== all) {
-      const matches = query.has("since") ? new WeakMap<object, boolean>() : known.matches;
-      const found = await filterRows(view, all, options.filter, matches, wall);
-      const inOrder = isByKey ? found : known.sorted.sort(found);
-      const isDefault = id === "history" && !isJson && options.order === undefined;
-      known.view = view;
-      known.last = { all, rows: isDefault ? putFailuresFirst(view, inOrder) : inOrder };
-    }
-    return { view, options, viewContext, rows: known.last.rows.slice(0, options.limit) };
+    const { lists, viewContext } = this.#getCache(JSON.stringify([id, options.all])).computeLists(
+      snapshot,
+      wall,
+    );
+    const matches = query.has("since") ? new WeakMap() : this.#getMatches(`${id} ${buildFilterKey(query)}`);
+    const found = await filterLists(view, lists, filter, matches, wall);
+    const isDefault = id === "history" && !isJson && options.order === undefined;
+    const parts = isDefault
+      ? [0, 1].map((at) => found.map((rows) => splitFailures(rows)[at] ?? []))
+      : [found];
+    return {
+      view,
+      options,
+      viewContext,
+      count: Math.min(limit, countListedRows(found)),
+      sortRows: (from, to) => getRowSorter(view, order).sortRanks(parts, from, to),
+    };
   }
 
   /** Puts what a listing reads in the order of keys. */
@@ -143,10 +145,10 @@ const EVERYTHING = {
   limit: Number.POSITIVE_INFINITY,
 };
 
-/** The same for all pages of a list. */
-function buildListKey(query: URLSearchParams): string {
+/** What rows a query finds. */
+function buildFilterKey(query: URLSearchParams): string {
   const key = new URLSearchParams(query);
-  key.delete("page");
+  for (const name of ["page", "sort", "reverse", "limit"]) key.delete(name);
   return key.toString();
 }
 
@@ -166,42 +168,44 @@ function parseQuery(view: View, query: URLSearchParams, wall: WallTime): ListOpt
   return options;
 }
 
-async function filterRows(
+async function filterLists(
   view: View,
-  rows: readonly object[],
+  lists: RowLists<object>,
   filter: RowFilter,
-  matches: WeakMap<object, boolean>,
+  matches: KnownMatches,
   wall: WallTime,
-): Promise<readonly object[]> {
-  if (filter.terms.length === 0) return rows;
+): Promise<RowLists<object>> {
+  if (filter.terms.length === 0) return lists;
   const { steady, timed } = splitTimedFilter(filter);
-  const found: object[] = [];
-  for (const [at, row] of rows.entries()) {
-    const isMatch = matches.get(row) ?? isFilterMatch(view, steady, row, { wall: 0 });
-    matches.set(row, isMatch);
-    if (isMatch && isFilterMatch(view, timed, row, { wall })) found.push(row);
-    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+  const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
+  const found: (readonly object[])[] = [];
+  for (const [at, rows] of lists.entries()) {
+    const own = matches.get(rows) ?? rows.filter((row) => isMatch(row, 0));
+    matches.set(rows, own);
+    found.push(timed.terms.length === 0 ? own : own.filter((row) => isTimedMatch(row, wall)));
+    if (at % LISTS_AT_ONCE === 0) await setImmediate();
   }
   return found;
 }
 
-function putFailuresFirst(view: View, rows: readonly object[]): readonly object[] {
-  const isFailed = (row: object) => view.getFacets(row).states.includes("failed");
-  return [...rows.filter(isFailed), ...rows.filter((row) => !isFailed(row))];
-}
+/** Splits runs by whether they have failed, once while a list does not change. */
+const splitFailures = memoizeWeakly((rows: readonly object[]): RowLists<object> => {
+  const isFailed = (row: object) => VIEWS.history.getFacets(row).states.includes("failed");
+  return [rows.filter(isFailed), rows.filter((row) => !isFailed(row))];
+});
 
 function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: string): Page {
-  const { view, options, viewContext, rows } = list;
+  const { view, options, viewContext, count: total } = list;
   const { wall } = viewContext;
   const name = formatListName(id);
-  const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_PAGE));
+  const pages = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
   const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get("page")) || 1)));
-  const shown = rows.slice((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE);
+  const shown = [...list.sortRows((page - 1) * ROWS_PER_PAGE, Math.min(total, page * ROWS_PER_PAGE))];
   const columns = selectShownColumns(view, shown, wall);
   const isFiltered = options.filter.terms.length > 0;
   const empty = isFiltered ? "No row matches the filter." : view.empty;
   const remarks = view.listRemarks?.(viewContext) ?? [];
-  const count = pluralize(rows.length, "row");
+  const count = pluralize(total, "row");
   return {
     title: name,
     section: id,
@@ -212,7 +216,7 @@ function buildListPage(list: ListRows, { id, query }: ListQuery, basePath: strin
         items: [
           {
             id: "about-all",
-            html: html`<div id="about-all"><p>${rows.length === 0 ? empty : pages === 1 ? count : `${count}, page ${page} of ${pages}`}
+            html: html`<div id="about-all"><p>${total === 0 ? empty : pages === 1 ? count : `${count}, page ${page} of ${pages}`}
 ${pages > 1 && renderPageLinks(page, pages, query)}</p>${remarks.map((remark) => html`<p class="problem">${UNICODE_DRAWING.marks.problem}${remark}</p>`)}</div>`,
           },
         ],

@@ -4,7 +4,7 @@ import { printReport } from "../cli/commands/check/findings.ts";
 import { readDetail } from "../cli/commands/see/show.impl.ts";
 import type { DetailDocument } from "../cli/commands/see/show-json.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
-import { formatJsonDocument } from "../cli/frame/json-output.ts";
+import { formatJsonPieces } from "../cli/frame/json-output.ts";
 import { selectRecentAudit } from "../cli/frame/read-snapshot.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail, Fact, Section } from "../cli/views/detail.ts";
@@ -26,14 +26,14 @@ export function readObject(context: CommandContext, { of, name }: ObjectRoute): 
 }
 
 /** Formats what `signalbox show --json` prints. */
-export function formatObjectJson({ of }: ObjectRoute, { revision, createDocument }: DetailDocument): string {
-  return formatJsonDocument({ revision, kind: of, ...createDocument() });
+export function formatObjectJson({ of }: ObjectRoute, { revision, createDocument }: DetailDocument) {
+  return formatJsonPieces({ revision, kind: of, ...createDocument() });
 }
 
 /** Builds the page of an object. */
 export function buildObjectPage(
   { of, name }: ObjectRoute,
-  { detail }: DetailDocument,
+  { createDetail }: DetailDocument,
   basePath: string,
 ): Page {
   return {
@@ -43,7 +43,7 @@ export function buildObjectPage(
       {
         id: "object",
         before: html`<div id="object">`,
-        items: listParts(detail, basePath).map((content, at) => ({
+        items: listParts(createDetail(), basePath).map((content, at) => ({
           id: `part-${at}`,
           html: html`<div id="part-${at}">${content}</div>`,
         })),

@@ -24,7 +24,7 @@ export interface Reply {
   status: number;
   type: string;
   /** A text that is as large as the site comes in pieces. */
-  body: Body | AsyncIterable<string>;
+  body: Body | AsyncIterable<string> | Iterable<string>;
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -95,7 +95,7 @@ export async function sendReply(
 }
 
 /** Lets others run between two pieces. */
-async function* interrupt(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* interrupt(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
     yield piece;
     await setImmediate();

@@ -158,11 +158,9 @@ class SitePages {
   async #formatJson(route: PageRoute, query: URLSearchParams, state: SiteState): Promise<Reply["body"]> {
     const wall = this.#context.clock.getWallTime();
     if (route.kind === "list") return await this.#lists.formatJson({ id: route.id, query }, state, wall);
-    return new Body(
-      route.kind === "overview"
-        ? formatOverviewJson(state, wall, this.#context.keys.prefix)
-        : formatObjectJson(route, await readObject(this.#follow(state), route)),
-    );
+    if (route.kind === "overview")
+      return new Body(formatOverviewJson(state, wall, this.#context.keys.prefix));
+    return formatObjectJson(route, await readObject(this.#follow(state), route));
   }
 
   /** Returns the page for the current state, or the last one, for a short while. */

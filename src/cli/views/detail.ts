@@ -5,6 +5,7 @@ import type { Remedy, Subject, Tone } from "../../site/state/subject.ts";
 import { auditView } from "./audit.ts";
 import { selectColumns } from "./columns.ts";
 import type { ExplainContext } from "./explanation.ts";
+import { sortRange } from "./sort.ts";
 import type { TableColumn } from "./view.ts";
 
 /**
@@ -76,6 +77,8 @@ const DEFAULT_MAX_ROWS = 10;
 interface DetailTableOptions<T> {
   /** Maximum number of rows. */
   most?: number;
+  /** The order of the rows; that of the items without it. */
+  compare?: (a: T, b: T) => number;
   /** Command that shows all rows. */
   all?: string | undefined;
   /** Returns the target of a row. */
@@ -90,12 +93,12 @@ export function buildDetailTable<T>(
   title: string,
   columns: readonly TableColumn<T>[],
   items: readonly T[],
-  { most = DEFAULT_MAX_ROWS, all, getTarget }: DetailTableOptions<T> = {},
+  { most = DEFAULT_MAX_ROWS, compare, all, getTarget }: DetailTableOptions<T> = {},
 ): Section[] {
   if (items.length === 0) return [];
   const where = all === undefined ? "" : `; all: ${all}`;
   const note = items.length > most ? ` (the first ${most} of ${items.length}${where})` : "";
-  const shown = items.slice(0, most);
+  const shown = compare === undefined ? items.slice(0, most) : [...sortRange(items, compare, { to: most })];
   return [
     {
       kind: "table",

@@ -1,5 +1,4 @@
 import { parseDuration, type WallTime } from "../../core/base/clock.ts";
-import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
@@ -133,25 +132,23 @@ export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilt
   };
 }
 
-/** Whether a row matches the filter. */
-export function isFilterMatch<R>(
-  view: TableView<R>,
-  filter: RowFilter,
-  row: R,
-  { wall }: { wall: WallTime },
-): boolean {
-  if (filter.fault !== undefined) return false;
-  return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, wall) !== isInverse);
+/** Whether a row matches. */
+type RowTest<R> = (row: R, wall: WallTime) => boolean;
+
+/** Creates the test whether a row matches a filter. */
+export function createRowTest<R>(view: TableView<R>, { terms, fault }: RowFilter): RowTest<R> {
+  if (fault !== undefined) return () => false;
+  const tests = terms.map(({ isInverse, test }) => ({ isInverse, isMet: createTest(view, test) }));
+  return (row, wall) => tests.every(({ isInverse, isMet }) => isMet(row, wall) !== isInverse);
 }
 
-function isTestMet<R>(view: TableView<R>, test: FilterTest, row: R, wall: WallTime): boolean {
-  if (test.of === "column") return isComparisonMet(view.columns, test, row, wall);
-  if (test.of === "start") return (view.getInstant?.(row) ?? 0) >= test.from;
+function createTest<R>(view: TableView<R>, test: FilterTest): RowTest<R> {
+  if (test.of === "column") return createComparison(view, test);
+  if (test.of === "start") return (row) => (view.getInstant?.(row) ?? 0) >= test.from;
   const isMatch = createTextTest(test);
-  if (test.of === "text") return isTextMatch(view, test, row, isMatch);
-  const { states, hosts, holders, tags = [] } = view.getFacets(row);
-  const texts = { host: hosts, holder: holders, state: states, tag: tags }[test.of];
-  return texts.some(isMatch);
+  if (test.of === "text") return createTextSearch(view, test, isMatch);
+  const facet = FACETS[test.of];
+  return (row) => view.getFacets(row)[facet]?.some(isMatch) ?? false;
 }
 
 function createTextTest(test: TextTest): (text: string) => boolean {
@@ -162,67 +159,66 @@ function createTextTest(test: TextTest): (text: string) => boolean {
     : (text) => text.toLowerCase().includes(word);
 }
 
-function isTextMatch<R>(
+function createTextSearch<R>(
   view: TableView<R>,
   test: TextTest,
-  row: R,
   isMatch: (text: string) => boolean,
-): boolean {
-  return (
-    listSearched(view.columns).some(({ formatCell }) => isMatch(formatCell(row, 0))) ||
+): RowTest<R> {
+  const searched = listSearched(view.columns);
+  const word = "word" in test && test.word.length >= MIN_RUN_PREFIX ? test.word : undefined;
+  const random = word === undefined ? [] : view.columns.filter(({ isRandom }) => isRandom);
+  return (row) =>
+    searched.some(({ formatCell }) => isMatch(formatCell(row, 0))) ||
     view.getFacets(row).hosts.some(isMatch) ||
-    ("word" in test && hasPrefix(view.columns, row, test.word))
-  );
+    random.some(({ formatCell }) =>
+      formatCell(row, 0)
+        .toLowerCase()
+        .startsWith(word ?? ""),
+    );
 }
 
 /**
  * Lists the columns whose texts words are matched against. Numbers are excluded: they would match in many rows. So are
  * drawings, which take time to compute.
  */
-const listSearched: <R>(columns: readonly TableColumn<R>[]) => readonly TableColumn<R>[] = memoizeWeakly(
-  <R>(columns: readonly TableColumn<R>[]) =>
-    columns.filter(
-      ({ align, isTimed, isRandom, formatAsciiCell }) =>
-        align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
-    ),
-);
+function listSearched<R>(columns: readonly TableColumn<R>[]): TableColumn<R>[] {
+  return columns.filter(
+    ({ align, isTimed, isRandom, formatAsciiCell }) =>
+      align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
+  );
+}
 
 /** Minimum length of a run id prefix, as in other commands. */
 const MIN_RUN_PREFIX = 4;
 
-function hasPrefix<R>(columns: readonly TableColumn<R>[], row: R, word: string): boolean {
-  if (word.length < MIN_RUN_PREFIX) return false;
-  return columns.some(
-    ({ isRandom, formatCell }) => isRandom && formatCell(row, 0).toLowerCase().startsWith(word),
-  );
-}
-
-/** Whether a column's number fits. A cell without a number never does. */
-function isComparisonMet<R>(
-  columns: readonly TableColumn<R>[],
+/** Creates the test whether a column's number fits. A cell without a number never does. */
+function createComparison<R>(
+  { columns }: TableView<R>,
   { id, comparator, than }: Extract<FilterTest, { of: "column" }>,
-  row: R,
-  wall: WallTime,
-): boolean {
-  const own = columns.find((column) => column.id === id)?.getMeasure?.(row, wall);
-  if (own === undefined || Number.isNaN(own)) return false;
-  switch (comparator) {
-    case ">":
-      return own > than;
-    case "<":
-      return own < than;
-    case ">=":
-      return own >= than;
-    case "<=":
-      return own <= than;
-    case "=":
-      return own === than;
-  }
+): RowTest<R> {
+  const column = columns.find((one) => one.id === id);
+  return (row, wall) => {
+    const own = column?.getMeasure?.(row, wall);
+    if (own === undefined || Number.isNaN(own)) return false;
+    switch (comparator) {
+      case ">":
+        return own > than;
+      case "<":
+        return own < than;
+      case ">=":
+        return own >= than;
+      case "<=":
+        return own <= than;
+      case "=":
+        return own === than;
+    }
+  };
 }
 
 /** The fields that a word can be limited to. */
 const FIELDS = ["host", "state", "holder", "tag"] as const;
 type FilterField = (typeof FIELDS)[number];
+const FACETS = { host: "hosts", state: "states", holder: "holders", tag: "tags" } as const;
 
 const COMPARATORS = [">=", "<=", ">", "<", "="] as const;
 type Comparator = (typeof COMPARATORS)[number];

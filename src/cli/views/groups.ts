@@ -2,7 +2,7 @@ import type { WallTime } from "../../core/base/clock.ts";
 import { canonicalizeHost, collectTexts, pluralize } from "../../core/base/text.ts";
 import { listGroupHosts } from "../../core/fleet/groups.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
-import { type Claim, findClaimHost } from "../../site/state/claims.ts";
+import type { Claim } from "../../site/state/claims.ts";
 import { isSeenWithin, type RunnerLiveness } from "../../site/state/liveness.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import { buildViewContext } from "../../site/state/view-context.ts";
@@ -19,9 +19,9 @@ import { formatDrainLine } from "./drain-lines.ts";
 import { DRAIN_JSON } from "./drains.ts";
 import {
   computeHostActivity,
+  findClaimsOnHosts,
   formatSeen,
   judgeHostByClaims,
-  listClaimsOnHosts,
   NO_ACTIVITY,
 } from "./hosts.ts";
 import { describeCount, describeObject, describeParts, describeText, describeTexts } from "./json.ts";
@@ -94,8 +94,8 @@ export const groupsView: SnapshotView<GroupRow> = {
 interface GroupState extends Omit<GroupRow, "live"> {
   /** Groups that contain it, directly or indirectly. */
   parents: readonly string[];
-  /** All claims on its hosts, with or without `-g`. */
-  claims: readonly Claim[];
+  /** All claims on its hosts, with or without `-g`, by the canonical name of the host. */
+  claims: ReadonlyMap<string, readonly Claim[]>;
 }
 
 /** Finds a group; undefined if it does not exist. */
@@ -115,7 +115,7 @@ export function findGroupState(snapshot: Snapshot, name: string, wall: WallTime)
     drains: viewContext.drains.filter(
       ({ scope, name: of }) => scope === "all" || (scope === "group" && stopping.has(of)),
     ),
-    claims: listClaimsOnHosts(snapshot, new Set(hosts.map(canonicalizeHost))),
+    claims: findClaimsOnHosts(snapshot, hosts.map(canonicalizeHost)),
   };
 }
 
@@ -130,11 +130,10 @@ function listParentGroups(groups: ReadonlyMap<string, readonly string[]>, name: 
 }
 
 /** Orders claims for session queries that may not reach all: the first claim of each host, then the second of each. */
-export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
-  const ranked = [...Map.groupBy(claims, findClaimHost).values()].flatMap((own) =>
-    own.map((claim, rank) => ({ claim, rank })),
-  );
-  return ranked.sort((a, b) => a.rank - b.rank).map(({ claim }) => claim);
+export function spreadOverHosts(claims: GroupState["claims"]): Claim[] {
+  const lists = [...claims.values()];
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, rank) => lists.flatMap((own) => own[rank] ?? [])).flat();
 }
 
 /** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
@@ -151,7 +150,7 @@ export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context:
     ]),
     sections: [
       ...buildHostTable(snapshot, group, context),
-      ...buildClaimTable(claims, context),
+      ...buildClaimTable([...claims.values()].flat(), context),
       ...buildAuditTable(snapshot, (target) => target === `group ${name}`),
     ],
   };
@@ -165,13 +164,12 @@ function buildHostTable(
   { hosts, claims }: GroupState,
   context: DetailContext,
 ): Section[] {
-  const byHost = Map.groupBy(claims, findClaimHost);
-  const activities = computeHostActivity(snapshot, claims);
+  const activities = computeHostActivity(snapshot);
   const rows = hosts.map((host) => {
     const name = canonicalizeHost(host);
     const record = snapshot.hosts.get(name);
     const activity = activities.get(name) ?? NO_ACTIVITY;
-    const { verdict } = judgeHostByClaims({ record, claims: byHost.get(name) ?? [], activity }, context);
+    const { verdict } = judgeHostByClaims({ record, claims: claims.get(name) ?? [], activity }, context);
     return { ...activity, host, seen: formatSeen(record, context.wall), verdict };
   });
   return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });

@@ -42,7 +42,7 @@ import {
   describeRevision,
   describeText,
 } from "./json.ts";
-import type { SnapshotView, TableColumn } from "./view.ts";
+import type { RowLists, SnapshotView, TableColumn } from "./view.ts";
 
 /** A finished run, and its lock; or an outcome of a schedule. */
 export interface PastRunRow {
@@ -183,7 +183,8 @@ export const historyView: SnapshotView<PastRunRow> = {
       }),
     },
   ),
-  buildRows: buildPastRows,
+  buildRows: (snapshot) => listPastRuns(snapshot).flat(),
+  buildLists: listPastRuns,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",
   elsewhere:
     "etcd has the last runs of each lock and schedule; hosts may have archived more: signalbox ls history --archive",
@@ -250,18 +251,19 @@ function buildPastRunTarget({ lock, past }: { lock: string; past: PastRun }): De
 /** Rows of unchanged histories: there may be 20 for each of 10,000 locks. */
 const cachedRows = new WeakMap<object, readonly PastRunRow[]>();
 
-/** Lists the runs of locks, and the outcomes of schedules if they were read. */
-function buildPastRows({ histories, outcomes }: Snapshot): PastRunRow[] {
-  const rows: PastRunRow[] = [];
-  const add = (history: object, build: () => readonly PastRunRow[]) => {
-    const known = cachedRows.get(history) ?? build();
-    cachedRows.set(history, known);
-    for (const row of known) rows.push(row);
+/** Lists the runs of each lock, and the outcomes of each schedule if they were read. */
+function listPastRuns({ histories, outcomes }: Snapshot): RowLists<PastRunRow> {
+  const find = (history: object, build: () => readonly PastRunRow[]) => {
+    const rows = cachedRows.get(history) ?? build();
+    cachedRows.set(history, rows);
+    return rows;
   };
-  for (const [lock, runs] of histories) add(runs, () => runs.map((past) => ({ lock, past })));
-  for (const [id, history] of outcomes)
-    add(history, () => listOutcomes(history).map((outcome) => toOutcomeRow(id, outcome)));
-  return rows;
+  return [
+    ...Array.from(histories, ([lock, runs]) => find(runs, () => runs.map((past) => ({ lock, past })))),
+    ...Array.from(outcomes, ([id, history]) =>
+      find(history, () => listOutcomes(history).map((outcome) => toOutcomeRow(id, outcome))),
+    ),
+  ];
 }
 
 /** Lists the outcomes of a schedule: those kept, and the dead letters that are older. */

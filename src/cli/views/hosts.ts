@@ -7,10 +7,8 @@ import type { AgentReport } from "../../core/protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../../core/protocol/drain.ts";
 import {
   type Claim,
-  findClaimHost,
   findClaimTicket,
   followClaims,
-  getHeldSince,
   groupClaimsByHost,
   isHolder,
 } from "../../site/state/claims.ts";
@@ -319,11 +317,9 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 /**
  * Computes the activity of each host that has a record, a ticket, a worker or a past run, by its canonical name. The record alone is
  * written at long intervals.
- * @param claims  those of the hosts that matter; all by default
  */
 export function computeHostActivity(
   snapshot: Pick<Snapshot, "hosts" | "histories" | "queues" | "executions" | "workers">,
-  claims: Iterable<Claim> = followClaims(snapshot).values(),
 ): ReadonlyMap<string, HostActivity> {
   const activities = new Map<string, HostActivity>();
   // Hosts write their names always in the same way.
@@ -345,17 +341,16 @@ export function computeHostActivity(
   const tasks = new Map(
     [...snapshot.executions.values()].flat().map(({ value }) => [value?.run, value?.host]),
   );
-  for (const claim of claims) {
-    for (const { entry } of claim.entries)
-      if (entry.ticket !== undefined) addInstant(entry.ticket.host, getHeldSince(entry.ticket));
-    tasks.delete(claim.run);
-    const { host } = findClaimTicket(claim) ?? {};
-    if (host === undefined) continue;
+  for (const [host, own] of groupClaimsByHost(snapshot)) {
+    addInstant(host, own.findLastInstant());
     const activity = getActivity(host);
-    activity[isHolder(claim) ? "held" : "waiting"] += 1;
-    activity.isPresent ||= claim.entries.some(({ entry }) => entry.session !== 0n);
+    activity.held += own.held;
+    activity.waiting += own.waiting;
+    activity.isPresent ||= own.attached > 0;
   }
-  for (const host of tasks.values()) if (host !== undefined) getActivity(host).held += 1;
+  const claims = followClaims(snapshot);
+  for (const [run, host] of tasks)
+    if (run !== undefined && host !== undefined && !claims.has(run)) getActivity(host).held += 1;
   return activities;
 }
 
@@ -442,7 +437,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
   const name = canonicalizeHost(host);
   const viewContext = buildViewContext(snapshot, wall);
   const record = snapshot.hosts.get(name);
-  const claims = listClaimsOnHosts(snapshot, new Set([name]));
+  const claims = findClaimsOnHosts(snapshot, [name]).get(name) ?? [];
   const tasks = [...snapshot.executions.values()]
     .flat()
     .flatMap(({ id, value }) => (canonicalizeHost(value?.host ?? "") === name ? [id] : []));
@@ -450,17 +445,32 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
   const { groups } = reach;
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
-  const activity = computeHostActivity(snapshot, claims).get(name);
-  return activity !== undefined || listKnownHosts(snapshot).has(name)
+  const activity = computeHostActivity(snapshot).get(name);
+  const isKnown =
+    activity !== undefined ||
+    groups.length + agents.length > 0 ||
+    drains.some(({ scope }) => scope === "host");
+  return record !== undefined || isKnown
     ? { name, record, claims, tasks, activity: activity ?? NO_ACTIVITY, groups, drains, agents }
     : undefined;
 }
 
-/** Lists the claims on some hosts. @param hosts  canonical names */
-export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
-  const named = [...groupClaimsByHost(snapshot)].filter(([host]) => hosts.has(canonicalizeHost(host)));
-  const claims = new Set(named.flatMap(([, own]) => [...own]));
-  return [...claims].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
+/** Finds the claims on each of some hosts that have any. @param hosts  canonical names */
+export function findClaimsOnHosts(
+  snapshot: Snapshot,
+  hosts: readonly string[],
+): ReadonlyMap<string, readonly Claim[]> {
+  const [wanted, found] = [new Set(hosts), new Map<string, readonly Claim[]>()];
+  for (const [host, { claims, held, waiting }] of groupClaimsByHost(snapshot)) {
+    const name = canonicalizeHost(host);
+    if (!wanted.has(name)) continue;
+    const all = [...claims];
+    // A claim with tickets of several hosts is on that of the first one.
+    const own =
+      all.length === held + waiting ? all : all.filter((claim) => findClaimTicket(claim)?.host === host);
+    found.set(name, [...(found.get(name) ?? []), ...own]);
+  }
+  return found;
 }
 
 /** Determines the liveness of a host from its record and its runners, or, without any, from its worker. */
@@ -468,11 +478,14 @@ export function judgeHostByClaims(
   { record, claims, activity }: Pick<HostDetail, "record" | "claims" | "activity">,
   { wall, sessions }: DetailContext,
 ) {
-  const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
-    const alive =
-      first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
-    return alive === undefined ? [] : [alive];
-  });
+  const runners: RunnerLiveness[] = [];
+  for (const {
+    entries: [first],
+  } of claims) {
+    if (first === undefined || first.entry.ticket?.state === "grace") continue;
+    const alive = findRunnerLiveness(first.entry, sessions);
+    if (alive !== undefined) runners.push(alive);
+  }
   return activity.isPresent && runners.length === 0
     ? { verdict: "alive" as const, text: "it has a worker" }
     : judgeHostLiveness(record, runners, wall);

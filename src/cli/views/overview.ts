@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS, type Millis, type WallTime } from "../../core/base/clock.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
@@ -9,6 +10,7 @@ import {
   countRuns,
   followClaims,
   getHeldSince,
+  groupRuns,
 } from "../../site/state/claims.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import { computeQueueTally, findFullestShare, type ResourceShare } from "../../site/state/shares.ts";
@@ -31,6 +33,7 @@ import {
 import { findProblems, problemsView } from "./problems.ts";
 import { describeQueueKind } from "./runs.ts";
 import { buildScheduleRows, SCHEDULE_STATES, type ScheduleRow } from "./schedules.ts";
+import { sortRange } from "./sort.ts";
 
 /** The whole site at one moment. */
 export interface Overview {
@@ -192,7 +195,7 @@ function toBusyQueue(queue: NamedQueue, { histories }: Snapshot, span: TimeSpan)
     },
     span,
     TREND_PARTS,
-    queue.entries.map((entry) => ({ run: entry.run, entries: [{ queue, entry }] })),
+    [queue.entries.map((entry) => ({ run: entry.run, entries: [{ queue, entry }] }))],
   );
   return { kind, name, waiting, since, holders, used, total, trend: [...waiters.slice(0, -1), waiting] };
 }
@@ -223,15 +226,7 @@ export function selectFirst<T>(
   getValue: (item: T) => number,
   most = MOST_OVERVIEW_ITEMS,
 ): T[] {
-  const first: T[] = [];
-  for (const item of items) {
-    const last = first.at(-1);
-    if (first.length === most && last !== undefined && getValue(item) >= getValue(last)) continue;
-    first.push(item);
-    first.sort((a, b) => getValue(a) - getValue(b));
-    first.length = Math.min(first.length, most);
-  }
-  return first;
+  return [...sortRange(items, (a, b) => getValue(a) - getValue(b), { to: most })];
 }
 
 /** What JSON output says about etcd. */
@@ -353,7 +348,9 @@ function countFittedActivity(
   buckets: number,
   span: Millis | undefined,
 ): Activity {
-  const count = (length: Millis) => countActivity(snapshot, { from: wall - length, until: wall }, buckets);
+  const runs = groupRuns(snapshot);
+  const count = (length: Millis) =>
+    countActivity(snapshot, { from: wall - length, until: wall }, buckets, runs);
   const all = count(span ?? HOUR_MS);
   const fitting = ACTIVITY_SPANS_MS.find((length) => length >= wall - all.oldest);
   return span !== undefined || all.oldest === Number.POSITIVE_INFINITY || fitting === undefined
@@ -373,7 +370,7 @@ export function countActivity(
   snapshot: ActivitySnapshot,
   span: TimeSpan,
   buckets: number,
-  claims: Iterable<Claim> = followClaims(snapshot).values(),
+  runs: readonly (readonly Claim[])[] = groupRuns(snapshot),
 ): Activity {
   const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
   const failures = Array.from({ length: buckets }, () => 0);
@@ -387,12 +384,15 @@ export function countActivity(
     waiters.add(from, until);
   };
   const tasks = listTasks(snapshot);
-  for (const { run, entries } of claims) {
-    if (tasks.size > 0) tasks.delete(run);
-    const { enqueuedAt, grantedAt } = readClaimTimes(entries);
-    if (enqueuedAt === undefined) continue;
-    addWait(enqueuedAt, grantedAt ?? span.until);
-    if (grantedAt !== undefined) holders.add(grantedAt, span.until);
+  const claims = tasks.size === 0 ? new Map() : followClaims(snapshot);
+  for (const run of tasks.keys()) if (claims.has(run)) tasks.delete(run);
+  for (const list of runs) {
+    const { waits, grants } = listTimes(list);
+    for (const at of waits) addWait(at, span.until);
+    for (const [enqueuedAt, grantedAt] of grants) {
+      addWait(enqueuedAt, grantedAt);
+      holders.add(grantedAt, span.until);
+    }
   }
   for (const runs of snapshot.histories.values())
     for (const { run, enqueuedAt, grantedAt, endedAt, exit } of runs) {
@@ -416,6 +416,18 @@ export function countActivity(
     waiters: waiters.computeAverages(),
   };
 }
+
+/** Lists when runs were enqueued: those that wait, and those that were granted, and when. Once while they do not change: there may be a hundred thousand. */
+const listTimes = memoizeWeakly((runs: readonly Claim[]) => {
+  const [waits, grants]: [WallTime[], [enqueuedAt: WallTime, grantedAt: WallTime][]] = [[], []];
+  for (const { entries } of runs) {
+    const { enqueuedAt, grantedAt } = readClaimTimes(entries);
+    if (enqueuedAt === undefined) continue;
+    if (grantedAt === undefined) waits.push(enqueuedAt);
+    else grants.push([enqueuedAt, grantedAt]);
+  }
+  return { waits, grants };
+});
 
 /** When a run was enqueued and granted; undefined if it was not, or its ticket cannot be read. */
 interface ClaimTimes {

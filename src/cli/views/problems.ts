@@ -1,5 +1,6 @@
 import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
+import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { canonicalizeHost, formatShortList, pluralize } from "../../core/base/text.ts";
 import { listGroupHosts, listGroupNotes } from "../../core/fleet/groups.ts";
@@ -219,18 +220,17 @@ function countSilentTickets({ queues, hosts }: Snapshot, wall: WallTime): Readon
   if (known?.hosts === hosts && wall >= known.from && wall < known.until) return known.counts;
   const counts = new Map<string, number>();
   let until = Number.POSITIVE_INFINITY;
+  // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
+  const findSilentStart = memoize(
+    (host: string) =>
+      (hosts.get(canonicalizeHost(host))?.seenAt ?? 0) + HOST_RECORD_INTERVAL + THRESHOLDS.clock,
+  );
   for (const { entries } of queues.values())
     for (const { ticket } of entries) {
-      if (ticket === undefined) continue;
+      if (ticket === undefined || ticket.enqueuedAt <= findSilentStart(ticket.host)) continue;
       const due = ticket.enqueuedAt + THRESHOLDS.word;
-      if (due > wall) {
-        until = Math.min(until, due);
-        continue;
-      }
-      const seen = hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
-      // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
-      if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
-        counts.set(ticket.host, (counts.get(ticket.host) ?? 0) + 1);
+      if (due > wall) until = Math.min(until, due);
+      else counts.set(ticket.host, (counts.get(ticket.host) ?? 0) + 1);
     }
   silentTickets.set(queues, { hosts, from: wall, until, counts });
   return counts;

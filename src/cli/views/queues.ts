@@ -238,7 +238,9 @@ export const QUEUE_VIEW = {
   getKey: ({ kind, name }) => `${kind}/${name}`,
   getFacets: (line) => ({
     states: listStates(line),
-    hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
+    get hosts() {
+      return [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []);
+    },
     holders: line.holders.map(formatTicketOwner),
   }),
   getSubject: ({ kind, name }) => ({ kind, name }),

@@ -15,8 +15,8 @@ import {
   findClaimTicket,
   getEntryState,
   getHeldSince,
+  groupRuns,
   isHolder,
-  listRuns,
 } from "../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
 import { isSessionRenewed } from "../../site/state/liveness.ts";
@@ -64,7 +64,7 @@ import {
   describeTexts,
 } from "./json.ts";
 import { formatScheduleTask } from "./schedules.ts";
-import type { SnapshotView, TableColumn } from "./view.ts";
+import type { RowLists, SnapshotView, TableColumn } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {
@@ -227,20 +227,23 @@ export const runsView: SnapshotView<RunRow> = {
       ? { kind: "schedule", name: task.id }
       : { kind: "run", name: run },
   json: RUN_JSON,
-  buildRows: buildRunRows,
+  buildRows: (snapshot, viewContext) => buildRunLists(snapshot, viewContext).flat(),
+  buildLists: buildRunLists,
   empty: "Nothing runs and nothing waits. Try: signalbox run --lock demo -- sleep 60",
 };
 
-function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
+function buildRunLists(snapshot: Snapshot, viewContext: ViewContext): RowLists<RunRow> {
   const { builtRows = new WeakMap() } = viewContext;
-  return listRuns(snapshot).map((claim) => {
-    const { entries, task } = claim;
-    if (entries.length === 0 && task !== undefined) return buildTaskRow(snapshot, claim, task);
-    const known = builtRows.get(claim) as RunRow | undefined;
+  return groupRuns(snapshot).map((claims) => {
+    const known = builtRows.get(claims) as readonly RunRow[] | undefined;
     if (known !== undefined) return known;
-    const row = buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext));
-    builtRows.set(claim, row);
-    return row;
+    const rows = claims.map((claim) =>
+      claim.task !== undefined && claim.entries.length === 0
+        ? buildTaskRow(snapshot, claim, claim.task)
+        : buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext)),
+    );
+    builtRows.set(claims, rows);
+    return rows;
   });
 }
 
@@ -264,6 +267,8 @@ function buildTaskRow({ schedules }: Snapshot, claim: Claim, task: Execution): R
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
 function computeClaimState(claim: Claim): string {
+  const [only, ...others] = claim.entries;
+  if (only !== undefined && others.length === 0) return getEntryState(only.entry);
   const states = new Set<string>(claim.entries.map(({ entry }) => getEntryState(entry)));
   return ["malformed", "waiting", "admitted", "held", "grace"].find((state) => states.has(state)) ?? "held";
 }
@@ -339,9 +344,8 @@ export function buildClaimTable(
   { isOneHost, all }: ClaimTableOptions = {},
 ): Section[] {
   const getRank = (claim: Claim) => (isHolder(claim) ? 0 : 1);
-  const sorted = [...claims].sort(
-    (a, b) => getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1),
-  );
+  const compare = (a: Claim, b: Claim) =>
+    getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1);
   const columns: TableColumn<Claim>[] = [
     createTextColumn("run", 3, ({ run }) => run),
     ...(isOneHost ? [] : [HOST_COLUMN]),
@@ -350,7 +354,7 @@ export function buildClaimTable(
     createRunnerColumn(3, sessions, findReadableEntry),
     createTextColumn("holds or waits for", 1, ({ entries }) => entries.map(formatClaimEntry).join(" ")),
   ];
-  return buildDetailTable("runs", columns, sorted, { all, getTarget: buildRunTarget });
+  return buildDetailTable("runs", columns, claims, { compare, all, getTarget: buildRunTarget });
 }
 
 const HOST_COLUMN = createOwnerColumn<Claim>("host", 1, (claim) => findClaimTicket(claim)?.host ?? "");

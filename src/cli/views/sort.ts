@@ -1,4 +1,5 @@
-import type { TableColumn, TableView } from "./view.ts";
+import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
+import type { RowLists, TableColumn, TableView } from "./view.ts";
 
 /** A sort order: by a column, ascending or descending. */
 export interface SortOrder {
@@ -11,6 +12,10 @@ export function parseSortOrder(text: string): SortOrder {
   return text.startsWith("-")
     ? { column: text.slice(1), descending: true }
     : { column: text, descending: false };
+}
+
+export function formatSortOrder({ column, descending }: SortOrder): string {
+  return `${descending ? "-" : ""}${column}`;
 }
 
 /** A row with its sort value. */
@@ -54,6 +59,121 @@ function getSortValue<R>({ formatCell, getSortValue }: TableColumn<R>, row: R): 
 
 function compare(a: string | number | bigint, b: string | number | bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Parts of the items up to this size are sorted at once. */
+const MAX_SORTED_PART = 1_000;
+/** If parts are divided more often than this, the values are unfavourable, and what is left is sorted at once. */
+const MAX_DIVISIONS = 64;
+
+/** Sorts rows of a view only as far as they are taken: of a hundred thousand rows, a page shows a hundred. */
+export class RowSorter<R> {
+  readonly #weigh: ((row: R) => WeightedRow<R>) | undefined;
+  readonly #compare: (a: WeightedRow<R>, b: WeightedRow<R>) => number;
+  /** Finds the first row of a list, once while the list does not change. */
+  readonly #findFirst: (rows: readonly R[]) => (WeightedRow<R> & { rows: readonly R[] }) | undefined;
+
+  constructor(view: SortedView<R>, order: SortOrder) {
+    this.#weigh = createWeigher(view, order);
+    this.#compare = createRowComparator(order);
+    this.#findFirst = memoizeWeakly((rows) => {
+      const [first] = sortRange(this.#weighRows(rows), this.#compare, { to: 1 });
+      return first && { ...first, rows };
+    });
+  }
+
+  #weighRows(rows: readonly R[]): WeightedRow<R>[] {
+    const weigh = this.#weigh;
+    return weigh === undefined ? [] : rows.map(weigh);
+  }
+
+  /** Sorts the rows of some ranks. @param parts  all rows of one are before those of the next */
+  *sortRanks(parts: readonly RowLists<R>[], from: number, to: number): Generator<R> {
+    let start = 0;
+    for (const lists of parts) {
+      yield* this.#sortLists(lists, Math.max(0, from - start), to - start);
+      start += countListedRows(lists);
+    }
+  }
+
+  *#sortLists(lists: RowLists<R>, from: number, to: number): Generator<R> {
+    if (this.#weigh === undefined) return yield* lists.flat().slice(from, Math.max(0, to));
+    // The first rows are in the lists whose own first rows come first.
+    const firsts = lists.flatMap((rows) => this.#findFirst(rows) ?? []);
+    const chosen = [...sortRange(firsts, this.#compare, { to })];
+    const weighed = chosen.flatMap(({ rows }) => this.#weighRows(rows));
+    for (const { row } of sortRange(weighed, this.#compare, { from, to })) yield row;
+  }
+}
+
+const MAX_KNOWN_ORDERS = 8;
+const findSorter = memoizeWeakly((view: SortedView<object>) =>
+  memoize((order: string) => new RowSorter(view, parseSortOrder(order)), MAX_KNOWN_ORDERS),
+);
+
+/** Returns the sorter of a view: it knows what was sorted before. */
+export function getRowSorter(view: SortedView<object>, order: SortOrder): RowSorter<object> {
+  return findSorter(view)(formatSortOrder(order));
+}
+
+export function countListedRows(lists: RowLists<unknown>): number {
+  return lists.reduce((sum, { length }) => sum + length, 0);
+}
+
+/**
+ * Sorts items from one rank to another, as they are taken. Divides them, as quicksort does, and sorts no part without such items. Few of
+ * many are in the order in which equal ones come.
+ */
+export function* sortRange<T>(
+  all: Iterable<T>,
+  compare: (a: T, b: T) => number,
+  { from = 0, to }: { from?: number; to: number },
+): Generator<T> {
+  if (to <= from) return;
+  const items = keepFirst(all, compare, to);
+  const ends = [items.length];
+  let start = 0;
+  for (let end = ends.pop(); end !== undefined && start < to; end = ends.pop()) {
+    if (end > from && end - start > MAX_SORTED_PART && ends.length < MAX_DIVISIONS) {
+      ends.push(end, divideItems(items, start, end, compare));
+      continue;
+    }
+    if (end > from)
+      yield* items
+        .slice(start, end)
+        .sort(compare)
+        .slice(Math.max(0, from - start), to - start);
+    start = end;
+  }
+}
+
+/** Leaves out items that are not among the first ones, as soon as that is known: most are never kept. */
+function keepFirst<T>(all: Iterable<T>, compare: (a: T, b: T) => number, most: number): T[] {
+  const first: T[] = [];
+  const enough = Math.max(MAX_SORTED_PART, 2 * most);
+  let last: T | undefined;
+  for (const item of all) {
+    if (last !== undefined && compare(item, last) >= 0) continue;
+    first.push(item);
+    if (first.length < enough) continue;
+    first.sort(compare).length = most;
+    last = first[most - 1];
+  }
+  return first;
+}
+
+/** Moves smaller items before larger ones. @returns the end of the smaller ones */
+function divideItems<T>(items: T[], start: number, end: number, compare: (a: T, b: T) => number): number {
+  const middle = items[(start + end - 1) >>> 1] as T;
+  let [left, right] = [start, end - 1];
+  for (;;) {
+    while (compare(items[left] as T, middle) < 0) left += 1;
+    while (compare(items[right] as T, middle) > 0) right -= 1;
+    if (left >= right) return right + 1;
+    [items[left], items[right]] = [items[right] as T, items[left] as T];
+    left += 1;
+    right -= 1;
+  }
 }
 
 /** If more than this part of the rows is new, everything is sorted. */

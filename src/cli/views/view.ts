@@ -78,6 +78,9 @@ export interface TableView<R> {
   listRemarks?(viewContext: ViewContext): readonly string[];
 }
 
+/** Rows in lists, if there may be very many. A list stays the same object until one of its rows changes. */
+export type RowLists<R> = readonly (readonly R[])[];
+
 /** A view that builds its rows from one queue at a time, so that any number of queues can be listed while reading. */
 export interface QueueView<R> extends TableView<R> {
   of: "queue";
@@ -96,6 +99,8 @@ export interface SnapshotView<R> extends TableView<R> {
   /** Whether its only collection is in the order of its rows, reversed. A listing with a limit then reads the last keys only. */
   isNewestFirst?: true;
   buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];
+  /** Builds the same rows in lists. */
+  buildLists?(snapshot: Snapshot, viewContext: ViewContext): RowLists<R>;
   /** Says that the snapshot does not have all rows since an instant, ms since the epoch; undefined if it has. */
   describeGap?(snapshot: Snapshot, from: number): string | undefined;
 }

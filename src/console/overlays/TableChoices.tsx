@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { formatSortOrder } from "../../cli/views/sort.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
@@ -97,7 +98,7 @@ function buildViewRow(
   const isStart = name === startView;
   const what = collectTexts([
     filter !== "" && `/${filter}`,
-    order && `sorted by ${order.descending ? "-" : ""}${order.column}`,
+    order && `sorted by ${formatSortOrder(order)}`,
     columns && `${columns.length} columns`,
     isStart && "at start",
     name === deleting && "press d again to delete",

@@ -163,7 +163,8 @@ export function findNameFault(name: string): string | undefined {
 
 /** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */
 export function canonicalizeHost(host: string): string {
-  return host.toLowerCase().replace(/(?<=.)\.$/, "");
+  const name = host.toLowerCase();
+  return name.length > 1 && name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
 /** Macros that every host has. A host's own macros cannot use these names. */

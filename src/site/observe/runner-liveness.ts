@@ -14,10 +14,16 @@ type RunnerTimeToLive = (NonNullable<SessionTimeToLive> & { isShared?: boolean }
 type LivenessPorts = Pick<ObserverPorts, "store" | "keys">;
 
 /** Selects one key of each session, at most a number. */
-export function selectFirstSessions(keys: readonly RunnerKey[], most: number): RunnerKey[] {
+export function selectFirstSessions(keys: Iterable<RunnerKey>, most: number): RunnerKey[] {
   const first = new Map<bigint, RunnerKey>();
-  for (const key of keys) if (key.session !== 0n && !first.has(key.session)) first.set(key.session, key);
-  return [...first.values()].slice(0, most);
+  let last = 0n;
+  for (const key of keys) {
+    if (first.size === most) break;
+    if (key.session === last) continue; // an agent has thousands of runs on a session
+    last = key.session;
+    if (last !== 0n && !first.has(last)) first.set(last, key);
+  }
+  return [...first.values()];
 }
 
 /**

@@ -35,8 +35,10 @@ let known: Snapshot["queues"] = new Map();
 const claims = new Map<string, Claim>();
 /** How many of these claims hold everything, and how many wait. */
 const counts = { held: 0, waiting: 0 };
-/** The claims with a ticket of each host, as the tickets name it. */
-const byHost = new Map<string, Set<Claim>>();
+/** By host, as the tickets name it. */
+const byHost = new Map<string, HostClaims>();
+/** The claims whose first ticket is in a queue. A list stays the same object until one of its claims changes. */
+let byQueue = new WeakMap<NamedQueue, readonly Claim[]>();
 
 /**
  * Follows the claims of a snapshot, by run id. Cheap for a snapshot that follows the one before; a claim stays the same object until
@@ -44,10 +46,12 @@ const byHost = new Map<string, Set<Claim>>();
  */
 export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<string, Claim> {
   if (queues === known) return claims;
-  const gone = [...known].flatMap(([id, queue]) => (queues.get(id) === queue ? [] : [queue]));
+  const gone: NamedQueue[] = [];
+  for (const [id, queue] of known) if (queues.get(id) !== queue) gone.push(queue);
   if (gone.length === known.size) {
     claims.clear(); // it is a snapshot of another site
     byHost.clear();
+    byQueue = new WeakMap();
     Object.assign(counts, { held: 0, waiting: 0 });
     gone.length = 0;
   }
@@ -60,6 +64,7 @@ export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<
         replaceClaim(entry.run, (entries) => addClaimEntry(entries, { queue, entry }));
   for (const { entries } of gone)
     for (const { run } of entries) if (claims.get(run)?.entries.length === 0) claims.delete(run);
+  for (const [host, own] of byHost) if (own.claims.size === 0) byHost.delete(host);
   known = queues;
   return claims;
 }
@@ -73,6 +78,8 @@ function replaceClaim(run: string, change: (entries: readonly ClaimEntry[]) => r
   if (before !== undefined) count(before, -1);
   count(after, 1);
   claims.set(run, after);
+  // The queue of its first ticket may be as before.
+  for (const first of [before?.entries[0], only]) if (first !== undefined) byQueue.delete(first.queue);
 }
 
 /** The claim of a run with one ticket, as most are. A hundred thousand lists of one would need 10 MB. */
@@ -101,14 +108,60 @@ function addClaimEntry(entries: readonly ClaimEntry[], added: ClaimEntry): reado
 
 /** Counts a claim. Malformed tickets count as nothing. */
 function count(claim: Claim, by: 1 | -1): void {
-  if (findClaimTicket(claim) === undefined) return;
-  counts[isHolder(claim) ? "held" : "waiting"] += by;
+  const first = findClaimTicket(claim);
+  if (first === undefined) return;
+  const state = isHolder(claim) ? "held" : "waiting";
+  counts[state] += by;
   for (const { entry } of claim.entries) {
-    const { host } = entry.ticket ?? {};
-    if (host === undefined) continue;
-    const own = byHost.get(host) ?? new Set();
-    if (by === 1) byHost.set(host, own.add(claim));
-    else if (own.delete(claim) && own.size === 0) byHost.delete(host);
+    const { ticket } = entry;
+    if (ticket === undefined) continue;
+    const host = byHost.get(ticket.host) ?? new HostClaims(ticket.host);
+    byHost.set(ticket.host, host);
+    host.count(claim, ticket, by);
+  }
+  const host = byHost.get(first.host);
+  if (host === undefined) return;
+  host[state] += by;
+  if (claim.entries.some(({ entry }) => entry.session !== 0n)) host.attached += by;
+}
+
+/** The claims with a ticket of a host, and what they add up to. */
+class HostClaims {
+  readonly claims = new Set<Claim>();
+  /** Claims whose first readable ticket names the host: how many hold everything, how many wait, and how many of both have a session. */
+  held = 0;
+  waiting = 0;
+  attached = 0;
+  readonly #host: string;
+  /** Undefined if it must be searched. */
+  #last: WallTime | undefined = 0;
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  /** Adds a claim with a ticket of this host, or removes it. */
+  count(claim: Claim, ticket: Ticket, by: 1 | -1): void {
+    const at = getHeldSince(ticket);
+    if (by === 1) {
+      this.claims.add(claim);
+      if (this.#last !== undefined) this.#last = Math.max(this.#last, at);
+    } else {
+      this.claims.delete(claim);
+      if (at === this.#last) this.#last = undefined;
+    }
+  }
+
+  /** Finds when one of its tickets was last granted or enqueued. */
+  findLastInstant(): WallTime {
+    if (this.#last === undefined) {
+      let last = 0;
+      for (const { entries } of this.claims)
+        for (const { entry } of entries)
+          if (entry.ticket?.host === this.#host) last = Math.max(last, getHeldSince(entry.ticket));
+      this.#last = last;
+    }
+    return this.#last;
   }
 }
 
@@ -118,26 +171,50 @@ export function countRuns(snapshot: Pick<Snapshot, "queues">): { held: number; w
   return { ...counts };
 }
 
-/** Returns the claims with a ticket of each host, as the tickets name it. Valid until the next call, as of `followClaims`. */
+/** Returns what claims each host has, as the tickets name it. Valid until the next call, as of `followClaims`. */
 export function groupClaimsByHost(
   snapshot: Pick<Snapshot, "queues">,
-): ReadonlyMap<string, ReadonlySet<Claim>> {
+): ReadonlyMap<string, Readonly<HostClaims>> {
   followClaims(snapshot);
   return byHost;
 }
 
-/** Lists the claims of a snapshot, then the tasks of workers without tickets. */
-export function listRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Claim[] {
+/**
+ * Groups the claims of a snapshot by the queue of their first ticket; the last list has the tasks of workers without tickets. A list
+ * without tasks stays the same object until one of its claims changes.
+ */
+export function groupRuns(snapshot: Pick<Snapshot, "queues" | "executions">): (readonly Claim[])[] {
+  const all = followClaims(snapshot);
   const tasks = new Map(
     [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
   );
-  const runs = Array.from(followClaims(snapshot).values(), (claim) => {
+  const leased = new Set([...tasks.keys()].flatMap((run) => all.get(run)?.entries[0]?.queue ?? []));
+  const addTask = (claim: Claim): Claim => {
     const task = tasks.get(claim.run);
     tasks.delete(claim.run);
     return task === undefined ? claim : { run: claim.run, entries: claim.entries, task };
+  };
+  const lists = Array.from(snapshot.queues.values(), (queue) => {
+    const own = listFirstClaims(queue);
+    return leased.has(queue) ? own.map(addTask) : own;
   });
-  for (const [run, task] of tasks) runs.push({ run, entries: [], task });
-  return runs;
+  return [...lists, Array.from(tasks, ([run, task]) => ({ run, entries: [], task }))];
+}
+
+function listFirstClaims(queue: NamedQueue): readonly Claim[] {
+  const known = byQueue.get(queue);
+  if (known !== undefined) return known;
+  const own = queue.entries.flatMap((entry) => {
+    const claim = claims.get(entry.run);
+    return claim?.entries[0]?.entry === entry ? [claim] : [];
+  });
+  byQueue.set(queue, own);
+  return own;
+}
+
+/** Lists the claims of a snapshot, and the tasks of workers without tickets. */
+export function listRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Claim[] {
+  return groupRuns(snapshot).flat();
 }
 
 /** Returns the claims of a snapshot by run id, in a map of its own, which stays valid when another snapshot is followed. */

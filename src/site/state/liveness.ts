@@ -1,4 +1,5 @@
 import { formatDuration, type Millis, type Seconds, type WallTime } from "../../core/base/clock.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
 import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";
 
@@ -35,15 +36,21 @@ const LATE_RENEWAL_SHARE = 1 / 2;
 export function judgeRunnerLiveness(session: SessionLiveness | null | undefined): RunnerLiveness {
   if (session === null) return { verdict: "unknown", text: "its session could not be read", left: undefined };
   if (session === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
-  const { left, ttl, isShared = false } = session;
-  const ago = formatDuration(Math.max(0, ttl - left) * 1000);
-  if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE_RENEWAL_SHARE)))
-    return isShared
-      ? { verdict: "agent", text: `its agent renewed the session of its runs ${ago} ago`, left }
-      : { verdict: "alive", text: `its session was renewed ${ago} ago`, left };
-  const text = `${isShared ? "the session of its agent" : "its session"} was not renewed for ${ago}, and ends in ${formatDuration(left * 1000)}`;
-  return { verdict: "quiet", text, left };
+  return judgeSession(session);
 }
+
+/** Judges a session once for all its runs. */
+const judgeSession = memoizeWeakly(
+  ({ left, ttl, isShared = false }: NonNullable<SessionLiveness>): RunnerLiveness => {
+    const ago = formatDuration(Math.max(0, ttl - left) * 1000);
+    if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE_RENEWAL_SHARE)))
+      return isShared
+        ? { verdict: "agent", text: `its agent renewed the session of its runs ${ago} ago`, left }
+        : { verdict: "alive", text: `its session was renewed ${ago} ago`, left };
+    const text = `${isShared ? "the session of its agent" : "its session"} was not renewed for ${ago}, and ends in ${formatDuration(left * 1000)}`;
+    return { verdict: "quiet", text, left };
+  },
+);
 
 /** Whether the session is renewed in time. That of an agent proves nothing of a run, but is no reason to doubt it. */
 export function isSessionRenewed({ verdict }: Pick<RunnerLiveness, "verdict">): boolean {

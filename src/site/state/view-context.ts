@@ -18,7 +18,7 @@ export interface ViewContext {
   hosts: ReadonlyMap<string, HostRecord>;
   /** Finished runs by lock, newest first, where they were read. */
   histories?: Snapshot["histories"];
-  /** Rows of earlier snapshots, by what they were built from: queues, or claims. All else that they depend on is the same. */
+  /** Rows of earlier snapshots, by what they were built from: queues, or lists of claims. All else that they depend on is the same. */
   builtRows?: WeakMap<object, unknown>;
 }
 

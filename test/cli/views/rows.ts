@@ -1,6 +1,6 @@
 import { createSnapshot, NOW } from "../../../fixtures/state/sample-snapshots.ts";
 import type { Detail } from "../../../src/cli/views/detail.ts";
-import { isFilterMatch, parseRowFilter } from "../../../src/cli/views/filter.ts";
+import { createRowTest, parseRowFilter } from "../../../src/cli/views/filter.ts";
 import { parseSortOrder, sortViewRows } from "../../../src/cli/views/sort.ts";
 import type { AnyView } from "../../../src/cli/views/view.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
@@ -26,7 +26,7 @@ export function showView<R>(view: AnyView<R>, kvs: readonly KeyValue[]) {
     column: (id: string) => cells.map((row) => row[id]),
     passing: (filter: string) =>
       rows
-        .filter((row) => isFilterMatch(view, parseRowFilter(filter, view), row, { wall: NOW }))
+        .filter((row) => createRowTest(view, parseRowFilter(filter, view))(row, NOW))
         .map((row) => view.getKey(row)),
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSortOrder, SortedRows, sortViewRows } from "../../../src/cli/views/sort.ts";
+import { parseSortOrder, RowSorter, SortedRows, sortViewRows } from "../../../src/cli/views/sort.ts";
 
 interface Row {
   id: number;
@@ -40,6 +40,34 @@ test("a row that was away for an update comes back once", () => {
   const away = pool.filter(({ id }) => id !== 3);
   for (const rows of [pool, away, away, pool]) sorted.sort(rows);
   expect(sorted.sort(pool)).toEqual(sortViewRows(view, pool, parseSortOrder("n")));
+});
+
+test.each([
+  ["n", "in any parts, by weight"],
+  ["-n", "the same, descending"],
+  ["unknown", "as they are"],
+] as const)("any ranks are those of sorting everything: %s, %s", (text, _) => {
+  const order = parseSortOrder(text);
+  const manyRows = fc
+    .array(fc.integer({ min: 0, max: 9 }), { minLength: 4_000, maxLength: 9_000, size: "max" })
+    .map((weights) => weights.map((weight, id): Row => ({ id, weight })));
+  const share = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100);
+  const cuts = fc.array(share, { maxLength: 3 });
+  const cut = <T>(rows: readonly T[], at: readonly number[]) => {
+    const ends = at.map((share) => Math.floor(share * rows.length)).sort((a, b) => a - b);
+    return [0, ...ends].map((start, index) => rows.slice(start, ends[index]));
+  };
+  fc.assert(
+    fc.property(manyRows, cuts, cuts, fc.tuple(share, share), (rows, ofParts, ofLists, shares) => {
+      const parts = cut(rows, ofParts).map((part) => cut(part, ofLists));
+      const [from, to] = shares.map((one) => Math.floor(one * (rows.length + 2))) as [number, number];
+      const inOrder = parts.flatMap((lists) => sortViewRows(view, lists.flat(), order));
+      expect([...new RowSorter(view, order).sortRanks(parts, from, to)]).toEqual(
+        inOrder.slice(from, Math.max(from, to)),
+      );
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test("equal rows are in the order of their keys", () => {

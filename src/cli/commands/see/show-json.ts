@@ -16,7 +16,8 @@ import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../
 /** The details of an object, as text and as JSON. docs/json.md describes the fields. */
 export interface DetailDocument {
   revision: bigint;
-  detail: Detail;
+  createDetail(): Detail;
+  /** Lists of runs are made as they are taken: there may be a hundred thousand. */
   createDocument(): object;
 }
 
@@ -35,6 +36,11 @@ export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionL
 /** Converts a run to a row of `ls runs`. */
 export function toClaimRow(claim: Claim, viewContext: ViewContext): object {
   return RUN_JSON.toJson(buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext)));
+}
+
+/** Converts runs as they are taken. */
+export function* makeClaimRows(claims: readonly Claim[], viewContext: ViewContext): Generator<object> {
+  for (const claim of claims) yield toClaimRow(claim, viewContext);
 }
 
 export function toExplanationJson(explanation: Explanation, liveness: SessionLivenessMap): object {

@@ -8,7 +8,7 @@ import type { QueueEntry } from "../../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
 import { load, type Sink } from "../../../site/observe/read.ts";
-import { type Claim, findClaimHost, followClaims } from "../../../site/state/claims.ts";
+import { type Claim, followClaims } from "../../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
 import type { RunnerLiveness } from "../../../site/state/liveness.ts";
 import { computeResourceUse } from "../../../site/state/resource-use.ts";
@@ -36,11 +36,11 @@ import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/g
 import {
   buildHostDetail,
   computeHostActivity,
+  findClaimsOnHosts,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
   judgeHostLiveness,
-  listClaimsOnHosts,
   NO_ACTIVITY,
 } from "../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../views/index.ts";
@@ -64,6 +64,7 @@ import {
   addHistories,
   type DetailDocument,
   listConcernedEntries,
+  makeClaimRows,
   toClaimRow,
   toExplanationJson,
   toRunnerJson,
@@ -77,9 +78,9 @@ export const execute = createReadCommand<ShowFlags>(async (context) => {
   if (revisions !== undefined)
     throw new UsageError("--revisions needs --raw: it prints earlier values of keys");
   const [kind = "", name = ""] = context.args;
-  const { revision, detail, createDocument } = await readDetail(context, kind, name);
+  const { revision, createDetail, createDocument } = await readDetail(context, kind, name);
   const style = detectOutputStyle(context.io);
-  const formatText = () => `${renderDetailText(detail, style).join("\n")}\n`;
+  const formatText = () => `${renderDetailText(createDetail(), style).join("\n")}\n`;
   printResult(context, { revision, kind, ...createDocument() }, formatText);
 });
 
@@ -111,11 +112,11 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
   const bare = { host: state.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
   return {
     revision: snapshot.revision,
-    detail: buildHostDetail(snapshot, state, { wall, sessions: liveness }),
+    createDetail: () => buildHostDetail(snapshot, state, { wall, sessions: liveness }),
     createDocument: () => ({
       row: findRowJson(snapshot, "hosts", state.name, viewContext) ?? bare,
       alive: judgeHostByClaims(state, { wall, sessions: liveness }),
-      runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
+      runs: makeClaimRows(state.claims, viewContext),
       runners: toRunnersJson(entries, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, state.name)),
     }),
@@ -132,17 +133,16 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
   const viewContext = buildViewContext(snapshot, wall);
   return {
     revision: snapshot.revision,
-    detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
+    createDetail: () => buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
     createDocument: () => {
-      const byHost = Map.groupBy(state.claims, findClaimHost);
-      const activities = computeHostActivity(snapshot, state.claims);
+      const activities = computeHostActivity(snapshot);
       return {
         row: findRowJson(snapshot, "groups", name, viewContext),
         parents: state.parents,
         drains: state.drains.map(DRAIN_JSON.toJson),
         hosts: state.hosts.map((host) => {
           const name = canonicalizeHost(host);
-          const claims = byHost.get(name) ?? [];
+          const claims = state.claims.get(name) ?? [];
           const record = snapshot.hosts.get(name);
           const activity = activities.get(name) ?? NO_ACTIVITY;
           return {
@@ -151,7 +151,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
             ...judgeHostByClaims({ record, claims, activity }, { wall, sessions: liveness }),
           };
         }),
-        runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
+        runs: makeClaimRows([...state.claims.values()].flat(), viewContext),
         audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
       };
     },
@@ -200,10 +200,10 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   if (note !== undefined) context.printMessage(`note: ${note}`);
   return {
     revision: snapshot.revision,
-    detail: {
+    createDetail: () => ({
       ...buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
       ...(note !== undefined && { heading: `${kind} ${name}: unknown` }),
-    },
+    }),
     createDocument: () => ({
       row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),
@@ -287,7 +287,7 @@ async function readHolderHost(
   if (own?.verdict === "alive") return { verdict: "alive", text: "its runner is alive" };
   if (own?.verdict === "agent") return { verdict: "alive", text: "its agent is alive" };
   const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS);
-  const others = listClaimsOnHosts(all, new Set([name])).flatMap(({ run, entries: [first] }) =>
+  const others = (findClaimsOnHosts(all, [name]).get(name) ?? []).flatMap(({ run, entries: [first] }) =>
     first === undefined || run === holder.run || first.entry.ticket?.state === "grace" ? [] : [first.entry],
   );
   const otherLiveness = await readEntryLiveness(context, others);
@@ -308,7 +308,7 @@ async function showRun(context: CommandContext, word: string): Promise<DetailDoc
   const liveness = await readEntryLiveness(context, [...own, ...listConcernedEntries([explanation])]);
   return {
     revision: snapshot.revision,
-    detail: buildRunDetail(snapshot, claim, { wall, sessions: liveness }),
+    createDetail: () => buildRunDetail(snapshot, claim, { wall, sessions: liveness }),
     createDocument: () => ({
       row: toClaimRow(claim, buildViewContext(snapshot, wall)),
       runner: own[0] && toRunnerJson(own[0], liveness),
@@ -348,7 +348,7 @@ async function showSchedule(context: CommandContext, id: string): Promise<Detail
   const outcomes = snapshot.outcomes.get(id) ?? NO_OUTCOMES;
   return {
     revision: snapshot.revision,
-    detail,
+    createDetail: () => detail,
     createDocument: () => ({
       row: findRowJson(snapshot, "schedules", id, buildViewContext(snapshot, wall)),
       history: outcomes.runs,

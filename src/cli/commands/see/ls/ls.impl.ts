@@ -17,11 +17,11 @@ import {
   type ViewContext,
 } from "../../../../site/state/view-context.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../../frame/command.ts";
-import { formatJsonText } from "../../../frame/json-output.ts";
+import { formatJsonText, JSON_PIECE_LENGTH } from "../../../frame/json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../../frame/read-snapshot.ts";
 import { type CommandContext, createMessagePrinter } from "../../../frame/store-command.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
-import { findStart, isFilterMatch } from "../../../views/filter.ts";
+import { createRowTest, findStart } from "../../../views/filter.ts";
 import { archiveView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { createMacrosView } from "../../../views/macros.ts";
@@ -197,16 +197,15 @@ async function collectRows<R>(
     const last = buildQueueId(kind, name);
     return found.filter((row) => view.getKey(row) <= last).length >= limit;
   };
+  const isMatch = createRowTest(view, options.filter);
   for await (const row of readRows(hasEnough)) {
-    if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
+    if (isMatch(row, viewContext.wall)) found.push(row);
     else onOther(row);
     if (isInOrder && found.length >= limit) break;
     if (found.length > limit + MAX_EXCESS_ROWS) found = sortAndLimitRows(view, found, options);
   }
   return sortAndLimitRows(view, found, options);
 }
-
-const CHARACTERS_PER_WRITE = 65_536;
 
 /**
  * Writes JSON while the rows are read. Rows of queues come in the order of keys and are never all in
@@ -229,7 +228,7 @@ async function printRowsJson<R>(
 export async function* formatRowsJson<R>(
   view: AnyView<R>,
   source: object,
-  rows: AsyncIterable<R> | readonly R[],
+  rows: AsyncIterable<R> | Iterable<R>,
 ): AsyncGenerator<string> {
   const head = formatJsonText({ version: 1, ...source, view: view.id });
   let batch = `${head.slice(0, -1)},"rows":[`;
@@ -237,7 +236,7 @@ export async function* formatRowsJson<R>(
   for await (const row of rows) {
     batch += separator + formatJsonText(view.json.toJson(row));
     separator = ",\n";
-    if (batch.length < CHARACTERS_PER_WRITE) continue;
+    if (batch.length < JSON_PIECE_LENGTH) continue;
     yield batch;
     batch = "";
   }
@@ -251,8 +250,9 @@ async function* takeFirst<R>(
   { filter, limit }: ListOptions,
 ): AsyncGenerator<R> {
   let left = limit;
+  const isMatch = createRowTest(view, filter);
   for await (const row of readRows(() => false)) {
-    if (!isFilterMatch(view, filter, row, viewContext)) continue;
+    if (!isMatch(row, viewContext.wall)) continue;
     yield row;
     left -= 1;
     if (left <= 0) return;
