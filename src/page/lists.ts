@@ -5,7 +5,7 @@ import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
 import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
 import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
-import { RowCache } from "../cli/commands/see/ls/row-cache.ts";
+import { createRowCache } from "../cli/commands/see/ls/row-cache.ts";
 import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
@@ -65,9 +65,9 @@ export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
   readonly #getKnown = memoize((_key: string): KnownList => ({ matches: new WeakMap() }), MAX_KNOWN_LISTS);
-  readonly #getCache = memoize((key: string) => {
+  readonly #getRows = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
-    return new RowCache<object>(VIEWS[id], { ...EVERYTHING, all });
+    return createRowCache<object>(VIEWS[id], { ...EVERYTHING, all });
   });
 
   constructor(keys: Keys, basePath: string) {
@@ -101,10 +101,7 @@ export class SiteLists {
     const options = parseQuery(view, query, wall);
     const isByKey = isJson && view.of === "queue" && options.order === undefined;
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
-    const { rows: all, viewContext } = this.#getCache(JSON.stringify([id, options.all])).computeRows(
-      snapshot,
-      wall,
-    );
+    const { rows: all, viewContext } = this.#getRows(JSON.stringify([id, options.all]))(snapshot, wall);
     const known = this.#getKnown(`${id} ${isJson} ${buildListKey(query)}`);
     if (known.sorted === undefined || known.view !== view)
       known.sorted = new SortedRows(view, options.order ?? parseSortOrder(view.sort));

@@ -11,8 +11,7 @@ import {
   type Overview,
 } from "../cli/views/overview.ts";
 import { formatHostLoad } from "../cli/views/overview-drawing.ts";
-import type { WallTime } from "../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../core/base/clock.ts";
 import { pluralize } from "../core/base/text.ts";
 import { getShareTone } from "../site/state/shares.ts";
 import type { Tone } from "../site/state/subject.ts";

@@ -3,10 +3,9 @@ import { type CommandContext, InterruptedError } from "../cli/frame/store-comman
 import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
-import { isUnavailable } from "../core/etcd/retry.ts";
-import { delegateStore, type Store, StoreError } from "../core/etcd/store.ts";
+import { delegateStore, isUnavailable, type Store, StoreError } from "../core/etcd/store.ts";
 import type { KeyValue } from "../core/protocol/txn.ts";
-import type { EtcdHealth } from "../site/observe/etcd-health.ts";
+import type { EtcdHealth } from "../site/observe/etcd-cluster.ts";
 import { type FollowEvent, followEtcd } from "../site/observe/follow.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../site/state/snapshot-builder.ts";

@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
+import { HOUR_MS, MINUTE_MS, type Millis, type WallTime } from "../../core/base/clock.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
@@ -101,7 +100,7 @@ interface Failure {
   reason?: string | undefined;
 }
 
-/** What is known about etcd, as observe/etcd-health.ts reports it. */
+/** What is known about etcd, as observe/etcd-cluster.ts reports it. */
 export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: WallTime; error: Error };
 
 export interface EtcdAnswer {

@@ -1,8 +1,7 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
 import { formatNextGrants } from "../../cli/views/what-if.ts";
-import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
-import { mapAtMost } from "../../core/base/wait.ts";
+import { type MonotonicTime, mapAtMost, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";

@@ -205,7 +205,7 @@ describe("the terminal", () => {
     expect(console.getText()).toContain("a defect for a test");
   });
 
-  test("is given to the shell by Ctrl+Z, and taken again by fg with what was typed", async ({
+  test("is given to the shell by Ctrl+Z, and taken again by fg, with what was typed", async ({
     namespace,
   }) => {
     const shell = await openConsoleInShell(namespace);
