@@ -1,10 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { MISSING_BROWSER } from "../fixtures/browser.ts";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { openStore } from "../src/core/etcd/open.ts";
 import { createRealClock } from "../src/core/process/clock.ts";
 import { buildPrefixRange } from "../src/core/protocol/txn.ts";
 import { readArguments } from "./arguments.ts";
+import { PAGE_SHOTS, takePages } from "./screens/page-shots.ts";
 import { playChanges, writeScene } from "./screens/scene.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";
 import { renderSvg } from "./screens/svg.ts";
@@ -17,16 +19,16 @@ const AT_ONCE = 2;
 const HELP = `npm run screens -- [--check] [NAME…]
 
 Generates docs/screens/: screens of the real console on a fixed scene in a real etcd, as texts and pictures. The output is
-reproducible. Names select screens.
+reproducible. With Chromium, also pictures of the page. Names select screens.
 
-  --check   write nothing, and report stale screens (exit code 1)`;
+  --check   write nothing, and report stale screens (exit code 1); not of the page, which depend on Chromium`;
 
 const { values, positionals: wanted } = readArguments(HELP, { check: { type: "boolean", default: false } });
 const isCheck = values.check;
 const shots = SHOTS.filter((shot) => wanted.length === 0 || wanted.includes(shot.name));
 const etcd = await startEtcd();
 const store = await openStore({ endpoints: etcd.endpoints }, { clock: createRealClock() });
-const files = new Map<string, string>();
+const files = new Map<string, string | Buffer>();
 const failed: string[] = [];
 try {
   const stop = await writeScene(store);
@@ -40,6 +42,10 @@ try {
   );
   for (const shot of shots.filter(({ isEventful }) => isEventful))
     await saveScreen(shot, await readHead(), (seen) => playChanges(store, seen));
+  const pages = PAGE_SHOTS.filter(({ name }) => wanted.length === 0 || wanted.includes(`page-${name}`));
+  if (MISSING_BROWSER !== undefined) console.error(`no pictures of the page: ${MISSING_BROWSER}`);
+  else if (!isCheck && pages.length > 0)
+    for (const [name, picture] of await takePages(pages, etcd.endpoints)) files.set(name, picture);
   stop();
 } finally {
   store.close();

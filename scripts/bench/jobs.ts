@@ -5,7 +5,7 @@ import path from "node:path";
 import { startPostgres, startRedis } from "../../fixtures/data-stores.ts";
 import { findOrUnpack } from "../../fixtures/packages/debian-packages.ts";
 import { runTool } from "../../fixtures/run-tool.ts";
-import { mapAtMost } from "../../src/core/base/wait.ts";
+import { mapAtMost } from "../../src/core/base/clock.ts";
 import { connect, Worker } from "../../src/library/index.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";

@@ -20,7 +20,8 @@ export async function writeNpmPackage(
   try {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const natives = join(root, "dist/native");
-    for (const name of manifest.files)
+    const included = manifest.files.filter((name: string) => !name.startsWith("!")); // npm leaves out the others
+    for (const name of included)
       cpSync(join(root, name), join(copy, name), {
         recursive: true,
         filter: (path) => dirname(path) !== natives || architectures.includes(basename(path)),

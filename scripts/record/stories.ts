@@ -33,10 +33,11 @@ export const STORIES: readonly Story[] = [
     args: ["--view", "hosts"],
     steps: [
       { says: "choose the host", keys: ["/", '"web1"', "enter"], shows: /filter web1/ },
-      { says: "what would a drain do?", keys: ["D"], shows: /drain host web1/ },
-      { says: "drain it", keys: ["enter"], shows: /JOBS 1/ },
-      { says: "look at the job", keys: ["5"], shows: /drain host web1\.example\.com/ },
-      { says: "lift the drain", keys: ["2", "U", "enter"], shows: /undrain host web1/ },
+      { says: "what would a drain do?", keys: ["D"], shows: /Enter drain/ },
+      { says: "drain it", keys: ["enter"], shows: /(running|done) .*drain host web1/ },
+      { says: "look at the job", keys: ["5"], shows: /waiting for|done / },
+      { says: "what happens without the drain?", keys: ["2", "U"], shows: /Enter undrain/ },
+      { says: "lift it", keys: ["enter"], shows: /done .*undrain host web1/ },
     ],
   },
   {

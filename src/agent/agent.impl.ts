@@ -4,17 +4,16 @@ import { Worker } from "node:worker_threads";
 import type { Call, Command, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
 import { openConnection } from "../cli/frame/connect.ts";
 import { raiseVerbosity } from "../cli/frame/logging.ts";
-import { addMs, type Clock } from "../core/base/clock.ts";
+import { addMs, type Clock, waitAtMost, waitForAbort } from "../core/base/clock.ts";
 import { ConfigError, EXIT } from "../core/base/errors.ts";
 import type { Finding } from "../core/base/finding.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import type { Log } from "../core/base/log.ts";
 import { findNameFault, quoteText } from "../core/base/text.ts";
 import { VERSION } from "../core/base/version.ts";
-import { waitAtMost, waitForAbort } from "../core/base/wait.ts";
 import { combineTransactions } from "../core/etcd/combined-store.ts";
-import { isUnavailable } from "../core/etcd/retry.ts";
 import { SessionLost } from "../core/etcd/session/session.ts";
+import { isUnavailable } from "../core/etcd/store.ts";
 import { type AgentListener, openAgentListener } from "../core/process/agent-socket/listener.ts";
 import {
   prepareSocketDirectory,

@@ -1,6 +1,5 @@
 import { setImmediate as waitForTurn } from "node:timers/promises";
-import { addMs, type Millis, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
-import { waitAtMost } from "../core/base/wait.ts";
+import { addMs, type Millis, type MonotonicTime, subtractTime, waitAtMost } from "../core/base/clock.ts";
 import { StoreError } from "../core/etcd/store.ts";
 import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";

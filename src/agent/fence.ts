@@ -1,9 +1,8 @@
 import type { Clock, MonotonicTime } from "../core/base/clock.ts";
 import type { Log } from "../core/base/log.ts";
 import type { Random } from "../core/base/random.ts";
-import { retryUnavailable } from "../core/etcd/retry.ts";
 import { SessionLost, type SessionProof } from "../core/etcd/session/session.ts";
-import { delegateStore, type Store } from "../core/etcd/store.ts";
+import { delegateStore, retryUnavailable, type Store } from "../core/etcd/store.ts";
 import { guardRevision } from "../core/protocol/guards.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../core/protocol/txn.ts";

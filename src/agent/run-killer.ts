@@ -1,5 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
-import { waitAtMost } from "../core/base/wait.ts";
+import { type Clock, waitAtMost } from "../core/base/clock.ts";
 import { CommandCgroup } from "../core/process/guarded-command/cgroup.ts";
 import { killOrphans } from "../core/process/guarded-command/orphans.ts";
 

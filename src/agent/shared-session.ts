@@ -1,10 +1,15 @@
-import { type Millis, type MonotonicTime, pickEarlier, pickLater, subtractTime } from "../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
-import { retryUnavailable } from "../core/etcd/retry.ts";
+import {
+  type Millis,
+  type MonotonicTime,
+  NO_LONGER_NEEDED,
+  pickEarlier,
+  pickLater,
+  subtractTime,
+} from "../core/base/clock.ts";
 import { waitUntilNear } from "../core/etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../core/etcd/session/session.ts";
 import { SessionLost } from "../core/etcd/session/session.ts";
-import type { Store } from "../core/etcd/store.ts";
+import { retryUnavailable, type Store } from "../core/etcd/store.ts";
 import { deleteMarks, guardUnchanged } from "../core/protocol/guards.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import type { Compare, Op, Txn } from "../core/protocol/txn.ts";

@@ -1,9 +1,14 @@
-import { addMs, type Millis, type MonotonicTime, type Seconds, subtractTime } from "../core/base/clock.ts";
-import { raceAbort } from "../core/base/wait.ts";
+import {
+  addMs,
+  type Millis,
+  type MonotonicTime,
+  raceAbort,
+  type Seconds,
+  subtractTime,
+} from "../core/base/clock.ts";
 import { computeRenewalPeriod } from "../core/config/ttl.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline } from "../core/etcd/retry.ts";
 import { isSessionGone, Session, SessionLost } from "../core/etcd/session/session.ts";
-import { StoreError } from "../core/etcd/store.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline, StoreError } from "../core/etcd/store.ts";
 import { deleteEntries, guardOwned } from "../core/protocol/guards.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../core/protocol/ticket.ts";

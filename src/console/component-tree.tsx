@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
-import { type Instance, render, renderToString } from "ink";
-import type { ReactNode } from "react";
+import { type Instance, render, renderToString, type TerminalSuspension, useApp } from "ink";
+import { type ReactNode, useLayoutEffect } from "react";
 import { unload } from "signal-exit";
 import type { CommandIo } from "../cli/frame/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
@@ -34,6 +34,8 @@ export class ComponentTree {
   readonly #output: TerminalOutput;
   readonly #onDefect: TreePorts["onDefect"];
   #mounted: { instance: Instance; app: ConsoleApp; root: ReactNode } | undefined;
+  #suspendTerminal: (() => Promise<TerminalSuspension>) | undefined;
+  #suspension: TerminalSuspension | undefined;
 
   constructor(content: ReactNode, { onDefect, ...output }: TreePorts) {
     this.#content = content;
@@ -51,12 +53,23 @@ export class ComponentTree {
     if (this.#mounted?.app !== app) this.#show(app);
     else if (hasNews || this.#output.isToClear || app.overlays.top)
       this.#mounted.instance.rerender(this.#mounted.root);
+    void this.#suspension?.resume(); // at once; what is awaited is that the frame is written
+    this.#suspension = undefined;
     if (isResized) this.#output.emit("resize");
     return !this.#output.isClosed;
   }
 
   #show(app: ConsoleApp): void {
-    const root = <ConsoleContext value={app}>{this.#content}</ConsoleContext>;
+    const root = (
+      <ConsoleContext value={app}>
+        <SuspensionAccess
+          onReady={(suspendTerminal) => {
+            this.#suspendTerminal = suspendTerminal;
+          }}
+        />
+        {this.#content}
+      </ConsoleContext>
+    );
     const instance = this.#mounted?.instance ?? this.#mount(root);
     if (this.#mounted !== undefined) instance.rerender(root);
     this.#mounted = { instance, app, root };
@@ -75,7 +88,17 @@ export class ComponentTree {
     this.#output.isToClear = true;
   }
 
-  unmount(): void {
+  /** Gives the terminal back until the next frame. The components keep what they know, such as typed texts. */
+  suspend(): void {
+    this.clear();
+    void this.#suspendTerminal?.().then((suspension) => {
+      this.#suspension = suspension;
+    });
+  }
+
+  /** Ends the components, after `suspend`. */
+  end(): void {
+    this.#output.isDiscarding = true;
     this.#mounted?.instance.unmount();
     this.#mounted = undefined;
     unload(); // Ink's exit hook would write to standard error, which may be a file, or a terminal that is stopped
@@ -96,6 +119,17 @@ export class ComponentTree {
     instance.waitUntilExit().catch(this.#onDefect);
     return instance;
   }
+}
+
+/** Passes on how Ink gives the terminal back: only components learn it. */
+function SuspensionAccess({
+  onReady,
+}: {
+  onReady(suspendTerminal: () => Promise<TerminalSuspension>): void;
+}) {
+  const { suspendTerminal } = useApp();
+  useLayoutEffect(() => onReady(suspendTerminal));
+  return null;
 }
 
 export function renderLines(content: ReactNode, app: ConsoleApp): string[] {

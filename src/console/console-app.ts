@@ -88,6 +88,8 @@ interface ConsolePorts {
    * if the terminal never answers. Call it while a frame is rendered.
    */
   runWhenShown(action: () => void): void;
+  /** Changes when the console takes the terminal again: keys may come that were typed while nothing of it was shown. */
+  getScreenNumber(): number;
   quit(): void;
 }
 

@@ -20,11 +20,11 @@ export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
     )(quiet, io);
   }
   checkTerminal(io);
-  const { InteractiveConsole } = await import("./interactive.ts");
+  const { runInteractiveConsole } = await import("./interactive.ts");
   const loan = new TerminalLoan();
   const lent = loan.wrapIo(io);
   return await createStoreCommand<ConsoleFlags>((context) =>
-    new InteractiveConsole(quiet, lent, context, { view, loan }).run(),
+    runInteractiveConsole(quiet, lent, context, { view, loan }),
   )(quiet, lent);
 };
 

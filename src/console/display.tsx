@@ -24,7 +24,9 @@ export interface Display {
   begin(): void;
   /** Switches to unambiguous key codes, which the terminal offers. */
   enableCodedKeys(): void;
-  /** Gives the terminal back, finally or for a suspend. */
+  /** Gives the terminal back, finally or until it is taken again. */
+  suspend(): void;
+  /** Ends, after `suspend`. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
@@ -63,11 +65,15 @@ export class ScreenDisplay implements Display {
     if (this.#keyboard === "plain") this.#keyboard = "wanted";
   }
 
-  end(): void {
+  suspend(): void {
     if (this.#keyboard === "coded") this.#io.writeOutput(POP_KEYBOARD);
     this.#keyboard = "plain";
-    this.#tree.unmount();
+    this.#tree.suspend();
     this.#io.writeOutput(this.#modes.off);
+  }
+
+  end(): void {
+    this.#tree.end();
   }
 
   show(app: ConsoleApp): boolean {
@@ -121,8 +127,10 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
+  suspend(): void {}
+
   end(): void {
-    this.#tree.unmount();
+    this.#tree.end();
   }
 
   show(app: ConsoleApp): boolean {

@@ -7,7 +7,7 @@ import { act, dispatch } from "./actions/handlers.tsx";
 import { isSimpleTerminal } from "./alerts.ts";
 import { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./data/context-list.ts";
-import { type Display, PlainDisplay, ScreenDisplay } from "./display.tsx";
+import { PlainDisplay, ScreenDisplay } from "./display.tsx";
 import type { TabId } from "./state/console-state.ts";
 import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
 import { createKeyReader } from "./terminal/input-parser.ts";
@@ -33,87 +33,97 @@ const FIRST_DATA = 700;
 /** Time without a key after which less is written, ms. The next key brings everything up to date. */
 const QUIET_AFTER_MS = 10_000;
 
-/** Runs the console on a terminal. */
-export class InteractiveConsole {
-  readonly #io: CommandIo;
-  /** The context with which the console was started. */
-  readonly #first: OpenedContext;
-  #context: CommandContext;
-  #app: ConsoleApp;
+/** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
+export async function runInteractiveConsole(
+  call: Call<ConsoleFlags>,
+  around: CommandIo,
+  context: CommandContext,
+  { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
+): Promise<number> {
   /** The last switch to another context. The next one starts when it has ended. */
-  #switch = Promise.resolve();
-  readonly #display: Display;
-  readonly #terminal: TerminalSession;
-  /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
-  readonly #writer: TtyWriter | undefined;
-  readonly #shownQuery: ShownQuery;
-  readonly #keys = createKeyReader(
-    (event) => this.#guard(() => this.#handleInput(event)),
-    (report) => this.#handleReport(report),
+  let lastSwitch = Promise.resolve();
+  const keys = createKeyReader(
+    (event) => guard(() => handleInput(event)),
+    (report) => handleReport(report),
   );
-  /** Undefined if the terminal would not understand queries, and for plain lines. */
-  readonly #query: TerminalQuery | undefined;
-  #isAnswerExpected = false;
-  /** Rings the terminal's bell, which every terminal understands. */
-  readonly #ringBell: () => void;
-  readonly #ended = Promise.withResolvers<number>();
-  #isDue = false;
+  /** How often the console has taken the terminal. */
+  let screens = 0;
+  let isAnswerExpected = false;
+  const ended = Promise.withResolvers<number>();
+  let isDue = false;
   /** Whether the first frame still waits for data. */
-  #isHeld = true;
-  #lastKeyAt = LONG_AGO;
+  let isHeld = true;
+  let lastKeyAt = LONG_AGO;
+  const endOnIoError = () => ended.resolve(EXIT.io);
+  /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
+  const writer = TtyWriter.open({ onDrained: () => repaint(), onGone: endOnIoError });
+  const io = loan.wrapIo(
+    writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) },
+  );
+  /** The context with which the console was started. */
+  const first = { call, context };
+  const about = chooseSubjects(io.env);
+  const asks = !call.flags.plain && Object.values(about).includes(true);
+  /** Undefined if the terminal would not understand queries, and for plain lines. */
+  const query = asks ? createTerminalQuery(io, about) : undefined;
+  const shownQuery = new ShownQuery((text) => void io.writeOutput(text), { canAsk: !call.flags.plain });
+  const onDefect = (error: unknown) => ended.reject(error);
+  const display = call.flags.plain
+    ? new PlainDisplay(io, { onDefect })
+    : new ScreenDisplay(io, { mouse: context.settings.mouse, scheme: about.background, onDefect });
+  let app = createApp({ call, context });
+  if (view !== undefined) app.update((state) => ({ ...state, tab: view }));
+  /** Rings the terminal's bell, which every terminal understands. */
+  const ringBell = () => {
+    if (context.settings.notify) io.writeOutput("\x07");
+  };
+  const terminal = createTerminalSession(io, loan);
 
-  constructor(
-    call: Call<ConsoleFlags>,
-    around: CommandIo,
-    context: CommandContext,
-    { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
-  ) {
-    const endOnIoError = () => this.#ended.resolve(EXIT.io);
-    const writer = TtyWriter.open({ onDrained: () => this.#repaint(), onGone: endOnIoError });
-    const io = loan.wrapIo(
-      writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) },
-    );
-    this.#io = io;
-    this.#writer = writer;
-    this.#first = { call, context };
-    const about = chooseSubjects(io.env);
-    const asks = !call.flags.plain && Object.values(about).includes(true);
-    if (asks) this.#query = this.#createTerminalQuery(io, about);
-    this.#context = context;
-    this.#shownQuery = new ShownQuery((text) => void io.writeOutput(text), { canAsk: !call.flags.plain });
-    const onDefect = (error: unknown) => this.#ended.reject(error);
-    this.#display = call.flags.plain
-      ? new PlainDisplay(io, { onDefect })
-      : new ScreenDisplay(io, { mouse: context.settings.mouse, scheme: about.background, onDefect });
-    this.#app = this.#createApp({ call, context });
-    if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    this.#ringBell = () => {
-      if (context.settings.notify) io.writeOutput("\x07");
-    };
-    this.#terminal = this.#createTerminalSession(io, loan);
+  const leave = () => terminal.leave();
+  // Restores the terminal however the process ends: its messages must appear on the user's own screen.
+  process.prependListener("exit", leave);
+  process.prependListener("uncaughtException", leave);
+  process.prependListener("unhandledRejection", leave);
+  const tick = setInterval(() => {
+    if (!app.isStill) repaint();
+  }, REPAINT_INTERVAL_MS);
+  const patience = setTimeout(() => releasePaint(), FIRST_DATA);
+  app.context.signal.addEventListener("abort", () => ended.reject(app.context.signal.reason));
+  try {
+    terminal.enter();
+    app.begin();
+    repaint();
+    return await ended.promise;
+  } finally {
+    clearInterval(tick);
+    clearTimeout(patience);
+    await query?.end();
+    leave(); // first: all later messages are for the user's own screen
+    for (const path of endApp(app)) io.writeMessage(`your text is kept in ${path}`);
   }
 
-  #createApp({ call, context }: OpenedContext): ConsoleApp {
+  function createApp({ call, context }: OpenedContext): ConsoleApp {
     return new ConsoleApp({
       call,
-      io: this.#io,
+      io,
       context,
-      first: this.#first,
-      getColours: () => this.#query,
-      repaint: () => this.#repaint(),
-      suspend: () => this.#terminal.suspend(),
-      lendTerminal: (use) => this.#terminal.lend(use),
+      first,
+      getColours: () => query,
+      repaint,
+      suspend: () => terminal.suspend(),
+      lendTerminal: (use) => terminal.lend(use),
       switchContext: (name) => {
-        this.#switch = this.#switch.then(() => this.#switchContext(name));
+        lastSwitch = lastSwitch.then(() => switchContext(name));
       },
       act,
-      redraw: () => this.#display.forget(),
-      getIsQuiet: () => this.#isQuiet,
-      runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
-      onFirstRead: () => this.#releasePaint(),
+      redraw: () => display.forget(),
+      getIsQuiet: isQuiet,
+      getScreenNumber: () => screens,
+      runWhenShown: (action) => shownQuery.add(() => guard(action)),
+      onFirstRead: releasePaint,
       quit: () => {
-        this.#keys.end(); // ignores input after the key that quits
-        this.#ended.resolve(EXIT.ok);
+        keys.end(); // ignores input after the key that quits
+        ended.resolve(EXIT.ok);
       },
     });
   }
@@ -122,72 +132,46 @@ export class InteractiveConsole {
    * Shows another context. If it cannot be used, the current one stays. If its cluster does not answer, it is shown
    * nevertheless.
    */
-  async #switchContext(name: string | undefined): Promise<void> {
+  async function switchContext(name: string | undefined): Promise<void> {
     try {
-      const opened = await openContext(this.#first, this.#io, name);
-      const before = this.#app;
-      this.#app = this.#createApp(opened);
-      this.#app.update((state) => ({ ...state, tab: before.state.tab }));
-      this.#context = opened.context;
-      const kept = this.#endApp(before);
-      for (const path of kept) this.#app.log.add(`your text is kept in ${path}`);
+      const opened = await openContext(first, io, name);
+      const before = app;
+      app = createApp(opened);
+      app.update((state) => ({ ...state, tab: before.state.tab }));
+
+      const kept = endApp(before);
+      for (const path of kept) app.log.add(`your text is kept in ${path}`);
       before.context.store.close();
-      this.#app.begin();
-      this.#display.forget();
+      app.begin();
+      display.forget();
     } catch (error) {
-      this.#app.showToast(getErrorMessage(error), "problem");
-      this.#app.log.add(getErrorMessage(error));
+      app.showToast(getErrorMessage(error), "problem");
+      app.log.add(getErrorMessage(error));
     } finally {
-      this.#repaint();
+      repaint();
     }
   }
 
   /** Ends the views of a cluster, and stores the preferences. @returns the files of texts that were not stored */
-  #endApp(app: ConsoleApp): string[] {
+  function endApp(app: ConsoleApp): string[] {
     app.overlays.closeAll();
     app.end();
     app.savePreferences();
     return app.drafts.end();
   }
 
-  /** Runs until the user leaves it or the process ends. @returns the exit code */
-  async run(): Promise<number> {
-    const leave = () => this.#terminal.leave();
-    // Restores the terminal however the process ends: its messages must appear on the user's own screen.
-    process.prependListener("exit", leave);
-    process.prependListener("uncaughtException", leave);
-    process.prependListener("unhandledRejection", leave);
-    const tick = setInterval(() => {
-      if (!this.#app.isStill) this.#repaint();
-    }, REPAINT_INTERVAL_MS);
-    const patience = setTimeout(() => this.#releasePaint(), FIRST_DATA);
-    this.#context.signal.addEventListener("abort", () => this.#ended.reject(this.#context.signal.reason));
-    try {
-      this.#terminal.enter();
-      this.#app.begin();
-      this.#repaint();
-      return await this.#ended.promise;
-    } finally {
-      clearInterval(tick);
-      clearTimeout(patience);
-      await this.#query?.end();
-      leave(); // first: all later messages are for the user's own screen
-      for (const path of this.#endApp(this.#app)) this.#io.writeMessage(`your text is kept in ${path}`);
-    }
-  }
-
-  #createTerminalQuery(io: CommandIo, about: QuerySubjects): TerminalQuery {
+  function createTerminalQuery(io: CommandIo, about: QuerySubjects): TerminalQuery {
     const ports = {
       write: (text: string) => void io.writeOutput(text),
-      onChange: () => this.#repaint(),
+      onChange: () => repaint(),
       onKeyboard: () => {
-        this.#keys.expectCodedKeys();
-        this.#display.enableCodedKeys();
-        this.#repaint();
+        keys.expectCodedKeys();
+        display.enableCodedKeys();
+        repaint();
       },
       onExpecting: (isExpected: boolean) => {
-        this.#isAnswerExpected = isExpected;
-        this.#updateExpectation();
+        isAnswerExpected = isExpected;
+        updateExpectation();
       },
     };
     return new TerminalQuery(ports, { about });
@@ -197,96 +181,98 @@ export class InteractiveConsole {
    * Tells the key reader whether an answer is due. An Escape may then begin the answer, so the reader waits longer for
    * the rest.
    */
-  #updateExpectation(): void {
-    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.missingAnswers > 0);
+  function updateExpectation(): void {
+    keys.expectReport(isAnswerExpected || shownQuery.missingAnswers > 0);
   }
 
-  #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
+  function createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
     return new TerminalSession({ io, loan }, process.stdin, {
-      onBytes: (bytes) => this.#keys.feed(bytes),
-      onResize: () => this.#repaint(),
+      onBytes: (bytes) => keys.feed(bytes),
+      onResize: () => repaint(),
       onTaken: () => {
-        this.#display.begin();
-        this.#query?.ask();
-        this.#shownQuery.ask(); // before any frame, so that a slow line is not taken for a terminal that never answers
-        this.#updateExpectation();
-        this.#repaint();
+        screens += 1;
+        display.begin();
+        query?.ask();
+        shownQuery.ask([]); // before any frame, so that a slow line is not taken for a terminal that never answers
+        updateExpectation();
+        repaint();
       },
       onGiven: () => {
-        this.#display.end();
-        this.#writer?.flush();
-        this.#shownQuery.forget(discardAnswers(this.#shownQuery.missingAnswers));
+        display.suspend();
+        writer?.flush();
+        shownQuery.forget(discardAnswers(shownQuery.missingAnswers));
       },
-      onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
-      onGone: () => this.#ended.resolve(EXIT.io),
+      onLeft: () => display.end(),
+      onNotStopped: () => app.showToast("this console was not started by a shell", "problem"),
+      onGone: () => ended.resolve(EXIT.io),
     });
   }
 
-  #releasePaint(): void {
-    this.#isHeld = false;
-    this.#repaint();
+  function releasePaint(): void {
+    isHeld = false;
+    repaint();
   }
 
-  get #isQuiet(): boolean {
-    return subtractTime(this.#context.clock.now(), this.#lastKeyAt) >= QUIET_AFTER_MS;
+  function isQuiet(): boolean {
+    return subtractTime(app.context.clock.now(), lastKeyAt) >= QUIET_AFTER_MS;
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */
-  #repaint(): void {
-    if (this.#isDue || this.#isHeld) return;
-    this.#isDue = true;
+  function repaint(): void {
+    if (isDue || isHeld) return;
+    isDue = true;
     setImmediate(() => {
-      this.#isDue = false;
-      if (this.#terminal.isOn) this.#guard(() => this.#paint());
+      isDue = false;
+      if (terminal.isOn) guard(() => paint());
     });
   }
 
-  #handleInput(event: InputEvent): void {
-    if (this.#isDue || this.#writer?.isClogged) this.#catchUpWithKeys();
-    dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
-    if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
-    this.#lastKeyAt = this.#context.clock.now();
-    if (this.#app.overlays.top !== undefined) this.#repaint(); // overlays do not report changes of their own state
+  function handleInput(event: InputEvent): void {
+    if (isDue || writer?.isClogged) catchUpWithKeys();
+    dispatch(app, event, (mouse) => display.handleMouse(mouse));
+    if (isQuiet()) app.catchUp(); // after the event: a click is meant for the displayed rows
+    lastKeyAt = app.context.clock.now();
+    if (app.overlays.top !== undefined) repaint(); // overlays do not report changes of their own state
   }
 
   /** Applies the effects of earlier keys, so that a key acts on them even if the terminal has not shown them yet. */
-  #catchUpWithKeys(): void {
-    this.#app.refreshDerivedState();
-    const hasOverlay = this.#app.overlays.top !== undefined;
-    if (hasOverlay && this.#terminal.isOn && !this.#isHeld) this.#display.show(this.#app);
+  function catchUpWithKeys(): void {
+    app.refreshDerivedState();
+    const hasOverlay = app.overlays.top !== undefined;
+    if (hasOverlay && terminal.isOn && !isHeld) display.show(app);
   }
 
-  #handleReport(report: TerminalReport): void {
-    if (report.of !== "status") return this.#query?.takeReport(report);
-    this.#shownQuery.takeAnswer();
-    this.#updateExpectation();
+  function handleReport(report: TerminalReport): void {
+    if (report.of !== "status") return query?.takeReport(report);
+    shownQuery.takeAnswer();
+    updateExpectation();
   }
 
-  #paint(): void {
-    if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
-    const news = this.#app.noticeChanges();
-    if (news !== undefined) this.#ringBell();
-    const start = this.#context.clock.now();
-    this.#app.refreshDerivedState();
-    this.#app.frames.isDue = true; // times have passed
-    if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
-    this.#app.handleFrameBuilt(subtractTime(this.#context.clock.now(), start));
-    if (this.#shownQuery.isWanted) void this.#askWhetherShown();
+  function paint(): void {
+    if (writer?.isClogged) return; // repainted once the terminal has accepted the pending output
+    const news = app.noticeChanges();
+    if (news !== undefined) ringBell();
+    const start = app.context.clock.now();
+    app.refreshDerivedState();
+    app.frames.isDue = true; // times have passed
+    if (!display.show(app)) ended.resolve(EXIT.io);
+    app.handleFrameBuilt(subtractTime(app.context.clock.now(), start));
+    if (shownQuery.isWanted) void askWhetherShown();
   }
 
-  async #askWhetherShown(): Promise<void> {
-    await this.#display.waitUntilWritten();
-    if (!this.#terminal.isOn || !this.#shownQuery.isWanted) return;
-    this.#shownQuery.ask();
-    this.#updateExpectation();
+  async function askWhetherShown(): Promise<void> {
+    await display.waitUntilWritten();
+    if (!terminal.isOn || !shownQuery.isWanted) return;
+    shownQuery.ask();
+    updateExpectation();
   }
 
   /** Runs `work`. A defect ends the console, and is reported after the screen is restored. */
-  #guard(work: () => void): void {
+  function guard(work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#ended.reject(error);
+      ended.reject(error);
     }
   }
 }

@@ -31,6 +31,7 @@ export async function printConsoleOnce(
     redraw: () => {},
     getIsQuiet: () => false,
     runWhenShown: () => {}, // no key is pressed
+    getScreenNumber: () => 0,
     quit: () => {},
   });
   if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));

@@ -1,9 +1,8 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import { subtractTime } from "../core/base/clock.ts";
+import { mergeSignals, NO_LONGER_NEEDED, subtractTime, waitForAbort } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
-import { mergeSignals, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
 import { parseLeases } from "../core/fleet/lease-spec.ts";
 import { validateLocks, validateName } from "../core/protocol/names.ts";
 import { type QueueEntry, toQueue } from "../core/protocol/ticket.ts";

@@ -1,10 +1,9 @@
 import * as v from "valibot";
-import type { Clock } from "../core/base/clock.ts";
+import { type Clock, mergeSignals, NO_LONGER_NEEDED } from "../core/base/clock.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import { memoizeWeakly } from "../core/base/memoize.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
 import { quoteText } from "../core/base/text.ts";
-import { mergeSignals, NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../core/etcd/session/expiry-sessions.ts";
 import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";

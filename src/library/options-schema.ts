@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { formatDuration, parseDuration } from "../core/base/duration.ts";
+import { formatDuration, parseDuration } from "../core/base/clock.ts";
 import { ConfigError } from "../core/base/errors.ts";
 import { isCount } from "../core/base/parse-json.ts";
 import { applySchema, isUnknownKey, parseWith } from "../core/base/schema.ts";

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import { addMs, NEVER, subtractTime } from "../core/base/clock.ts";
+import { addMs, mergeSignals, NEVER, subtractTime } from "../core/base/clock.ts";
 import { pickDefined } from "../core/base/pick-defined.ts";
 import { VERSION } from "../core/base/version.ts";
-import { mergeSignals } from "../core/base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { Hooks } from "../worker/hooks/hooks.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";

@@ -1,8 +1,6 @@
 import * as v from "valibot";
-import type { Clock } from "../core/base/clock.ts";
-import { formatIso } from "../core/base/duration.ts";
+import { type Clock, formatIso, forwardAbort, NO_LONGER_NEEDED } from "../core/base/clock.ts";
 import { isCount } from "../core/base/parse-json.ts";
-import { forwardAbort, NO_LONGER_NEEDED } from "../core/base/wait.ts";
 import { MemoryStore } from "../core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../core/process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";

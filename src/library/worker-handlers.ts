@@ -1,11 +1,16 @@
 import * as v from "valibot";
-import { type Clock, subtractTime } from "../core/base/clock.ts";
-import { formatDuration } from "../core/base/duration.ts";
+import {
+  type Clock,
+  formatDuration,
+  listenForAbort,
+  NO_LONGER_NEEDED,
+  subtractTime,
+  waitForAbort,
+} from "../core/base/clock.ts";
 import { isJsonObject, parseJson } from "../core/base/parse-json.ts";
 import { refuseFault } from "../core/base/schema.ts";
 import { clean, cleanLines, quoteText } from "../core/base/text.ts";
 import { buildTraceHeaders } from "../core/base/trace.ts";
-import { listenForAbort, NO_LONGER_NEEDED, waitForAbort } from "../core/base/wait.ts";
 import { type Definition, getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { toJsonData } from "../schedule/json-fields.ts";

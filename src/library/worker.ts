@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { mergeSignals } from "../core/base/clock.ts";
 import { VERSION } from "../core/base/version.ts";
-import { mergeSignals } from "../core/base/wait.ts";
 import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";

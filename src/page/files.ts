@@ -52,9 +52,9 @@ th[aria-sort] a { color: var(--text); text-decoration: underline; }
 .right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .held { color: var(--held); } .free { color: var(--free); } .waiting { color: var(--waiting); } .problem { color: var(--problem); } .quiet { color: var(--quiet); } .accent { color: var(--accent); }
 .counts a { font-size: 1.3rem; } .counts a.plain { color: var(--text); }
-.hosts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 2px 16px; }
+.hosts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); gap: 2px 16px; }
 .hosts li { display: grid; grid-template-columns: minmax(5rem, 1fr) 4rem minmax(4rem, auto); gap: 8px; align-items: center; }
-.hosts li > :last-child { grid-column: 3; text-align: right; }
+.hosts li > :last-child { grid-column: 3; text-align: right; white-space: nowrap; }
 .hosts a { overflow-wrap: anywhere; }
 .bar { width: 4rem; height: 8px; display: inline-block; margin-left: 6px; vertical-align: middle; }
 .hosts .bar { margin: 0; }
@@ -66,7 +66,7 @@ rect.holders { fill: var(--accent); } rect.waiters { fill: var(--waiting); } rec
 .key { display: flex; flex-wrap: wrap; gap: 2px 18px; } .axis { display: flex; justify-content: space-between; color: var(--quiet); font-size: 0.85rem; }
 #overview { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 28px; }
 #overview section { min-width: 0; }
-#counts, #hosts, #activity, #history, #etcd { grid-column: 1 / -1; }
+#counts, #hosts, #activity, #resources, #history, #etcd { grid-column: 1 / -1; }
 dl { margin: 6px 0; } dl > div { display: flex; flex-wrap: wrap; gap: 0 12px; }
 dt { color: var(--quiet); min-width: 9rem; } dd { margin: 0; flex: 1 1 16rem; overflow-wrap: anywhere; }
 pre { margin: 6px 0; padding: 8px; background: var(--raised); white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; max-height: 40rem; overflow-y: auto; }

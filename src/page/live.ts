@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { type Clock, subtractTime } from "../core/base/clock.ts";
-import { mapAtMost } from "../core/base/wait.ts";
+import { type Clock, mapAtMost, subtractTime } from "../core/base/clock.ts";
 import { type Page, type PageBlock, renderAlarm } from "./html.ts";
 import { SECURITY_HEADERS, TYPES } from "./reply.ts";
 
@@ -42,61 +41,57 @@ const MAX_BACKLOG_BYTES = 1_000_000;
 /** How soon a browser comes back, ms. */
 const RECONNECT_MS = 2_000;
 
-/** Sends viewers what changes on their pages. A page is built once for all its viewers. */
-export class LivePages {
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
-  readonly #channels = new Map<string, Channel>();
-  #viewers = 0;
-  #isRunning = false;
+/** Sends a viewer a page, and what changes on it. @returns false if there are too many viewers */
+type AddViewer = (
+  address: string,
+  build: () => Promise<LivePage>,
+  response: ServerResponse,
+) => Promise<boolean>;
 
-  constructor(clock: Clock, signal: AbortSignal) {
-    this.#clock = clock;
-    this.#signal = signal;
-  }
+/** Creates a function that adds viewers. A page is built once for all its viewers. */
+export function createLivePages(clock: Clock, signal: AbortSignal): AddViewer {
+  const channels = new Map<string, Channel>();
+  let viewers = 0;
+  let isRunning = false;
 
-  /** @returns false if there are too many viewers */
-  async add(address: string, build: () => Promise<LivePage>, response: ServerResponse): Promise<boolean> {
-    if (this.#viewers >= MAX_VIEWERS) return false;
-    this.#viewers += 1;
-    response.once("close", () => this.#remove(address, response));
-    const channel = this.#channels.get(address) ?? { build, viewers: new Set(), shown: undefined };
-    this.#channels.set(address, channel);
+  return async (address, build, response) => {
+    if (viewers >= MAX_VIEWERS) return false;
+    viewers += 1;
+    response.once("close", () => remove(address, response));
+    const channel = channels.get(address) ?? { build, viewers: new Set(), shown: undefined };
+    channels.set(address, channel);
     channel.shown ??= await build(); // throws before anything is sent
     if (response.destroyed) return true;
     channel.viewers.add(response);
-    this.#channels.set(address, channel); // all others may have left meanwhile
+    channels.set(address, channel); // all others may have left meanwhile
     response.socket?.setTimeout(SILENCE_TIMEOUT_MS);
     response.writeHead(200, { ...SECURITY_HEADERS, "content-type": TYPES.events, "x-accel-buffering": "no" });
     send(response, `retry: ${RECONNECT_MS}\n\n${formatChanges(undefined, channel.shown)}`);
-    if (!this.#isRunning) void this.#run();
+    if (!isRunning) void run();
     return true;
-  }
+  };
 
-  #remove(address: string, response: ServerResponse): void {
-    this.#viewers -= 1;
-    const channel = this.#channels.get(address);
+  function remove(address: string, response: ServerResponse): void {
+    viewers -= 1;
+    const channel = channels.get(address);
     channel?.viewers.delete(response);
-    if (channel?.viewers.size === 0) this.#channels.delete(address);
+    if (channel?.viewers.size === 0) channels.delete(address);
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    let beat = this.#clock.now();
-    while (this.#channels.size > 0 && !this.#signal.aborted) {
-      const start = this.#clock.now();
-      await mapAtMost([...this.#channels.values()], BUILDS_AT_ONCE, updateViewers);
+  async function run(): Promise<void> {
+    isRunning = true;
+    let beat = clock.now();
+    while (channels.size > 0 && !signal.aborted) {
+      const start = clock.now();
+      await mapAtMost([...channels.values()], BUILDS_AT_ONCE, updateViewers);
       if (subtractTime(start, beat) > HEARTBEAT_MS) {
         beat = start;
-        for (const { viewers } of this.#channels.values())
-          for (const viewer of viewers) send(viewer, ":\n\n");
+        for (const { viewers } of channels.values()) for (const viewer of viewers) send(viewer, ":\n\n");
       }
-      const pause = PAUSE_FACTOR * subtractTime(this.#clock.now(), start);
-      await this.#clock
-        .sleep(Math.min(MAX_PAUSE_MS, Math.max(UPDATE_INTERVAL_MS, pause)), this.#signal)
-        .catch(() => {});
+      const pause = PAUSE_FACTOR * subtractTime(clock.now(), start);
+      await clock.sleep(Math.min(MAX_PAUSE_MS, Math.max(UPDATE_INTERVAL_MS, pause)), signal).catch(() => {});
     }
-    this.#isRunning = false;
+    isRunning = false;
   }
 }
 

@@ -11,8 +11,7 @@ import {
   type Overview,
 } from "../cli/views/overview.ts";
 import { formatHostLoad } from "../cli/views/overview-drawing.ts";
-import type { WallTime } from "../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../core/base/clock.ts";
 import { pluralize } from "../core/base/text.ts";
 import { getShareTone } from "../site/state/shares.ts";
 import type { Tone } from "../site/state/subject.ts";
@@ -36,9 +35,9 @@ export function formatOverviewJson(state: SiteState, wall: WallTime, prefix: str
 
 /** The lists beside the graph. */
 const TABLES = [
-  ["locks", "Busiest locks", "state=waiting&sort=-waiting"],
-  ["resources", "Busiest resources", "state=waiting&sort=-waiting"],
+  ["locks", "Busiest locks", "filter=waiting:>0&sort=-waiting"],
   ["schedules", "Next runs", "sort=next"],
+  ["resources", "Busiest resources", "filter=waiting:>0&sort=-waiting"],
   ["history", "Last failures", "state=failed"],
 ] as const;
 
@@ -138,7 +137,7 @@ function renderActivity({ activity }: Overview): Html {
     });
   };
   const describe = (values: readonly number[]) =>
-    `at most ${Math.max(0, ...values)}, ${values.at(-1) ?? 0} last`;
+    `at most ${Math.round(Math.max(0, ...values))}, ${Math.round(values.at(-1) ?? 0)} last`;
   const failed = failures.reduce((sum, count) => sum + count, 0);
   const text = `holders: ${describe(holders)}; waiters: ${describe(waiters)}; ${pluralize(failed, "failure")}`;
   return html`<h2>Activity, last ${formatBriefDuration(until - from)}</h2>

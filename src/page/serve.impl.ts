@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SiteMetrics } from "../cli/commands/see/site-metrics.ts";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
-import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
-import { formatInstant } from "../core/base/duration.ts";
+import { formatInstant, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
 import { VERSION } from "../core/base/version.ts";
@@ -14,7 +13,7 @@ import { createAccess } from "./access.ts";
 import { FILES } from "./files.ts";
 import { html, type Page, renderDocument } from "./html.ts";
 import { SiteLists } from "./lists.ts";
-import { type LivePage, LivePages } from "./live.ts";
+import { createLivePages, type LivePage } from "./live.ts";
 import { answerCheck, buildObjectPage, formatObjectJson, readObject } from "./objects.ts";
 import { buildOverviewPage, formatOverviewJson } from "./overview.ts";
 import { Body, createTextReply, type Reply, sendReply, TYPES } from "./reply.ts";
@@ -88,7 +87,7 @@ class SitePages {
   readonly #metrics: SiteMetrics;
   readonly #basePath: string;
   readonly #lists: SiteLists;
-  readonly #live: LivePages;
+  readonly #addViewer: ReturnType<typeof createLivePages>;
   readonly #known = new Map<string, KnownPage>();
 
   constructor(context: CommandContext, follower: SiteFollower, metrics: SiteMetrics, basePath: string) {
@@ -99,7 +98,7 @@ class SitePages {
     const store = createLivenessStore(context.store, context, isAway);
     this.#context = { ...context, store, printMessage: () => {} };
     this.#lists = new SiteLists(context.keys, basePath);
-    this.#live = new LivePages(context.clock, context.signal);
+    this.#addViewer = createLivePages(context.clock, context.signal);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -110,7 +109,7 @@ class SitePages {
       if (isLive && target !== undefined && isPageRoute(target.route)) {
         const { route, query } = target;
         const key = buildPageKey(route, query);
-        const isAdded = await this.#live.add(key, () => this.#getPage(key, route, query).live, response);
+        const isAdded = await this.#addViewer(key, () => this.#getPage(key, route, query).live, response);
         if (isAdded) return;
       }
       const reply = isLive

@@ -1,5 +1,4 @@
-import type { Millis } from "../core/base/clock.ts";
-import { parseDuration } from "../core/base/duration.ts";
+import { type Millis, parseDuration } from "../core/base/clock.ts";
 import { type ParseResult, quoteText } from "../core/base/text.ts";
 
 /** How long a run should take, ms. A missing bound limits nothing. */

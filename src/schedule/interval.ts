@@ -1,5 +1,4 @@
-import type { WallTime } from "../core/base/clock.ts";
-import { formatDuration, formatIso, parseDuration } from "../core/base/duration.ts";
+import { formatDuration, formatIso, parseDuration, type WallTime } from "../core/base/clock.ts";
 import { quoteText } from "../core/base/text.ts";
 import { CronError } from "./cron/cron.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";

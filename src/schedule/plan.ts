@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../core/base/clock.ts";
-import { formatDuration, formatIso } from "../core/base/duration.ts";
+import { formatDuration, formatIso, type Millis, type WallTime } from "../core/base/clock.ts";
 import { quoteText } from "../core/base/text.ts";
 import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
 import { explainWallPlan } from "./cron/explain-cron.ts";

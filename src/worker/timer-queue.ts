@@ -1,5 +1,4 @@
-import type { Clock, Millis, WallTime } from "../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../core/base/wait.ts";
+import { type Clock, type Millis, NO_LONGER_NEEDED, type WallTime } from "../core/base/clock.ts";
 
 /**
  * Timers by id, earliest first. A heap; an entry that was moved or removed stays in the heap until it reaches the top

@@ -7,14 +7,14 @@ import { ManualClock } from "../../fixtures/manual-clock.ts";
 import { followPage } from "../../fixtures/page.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { html } from "../../src/page/html.ts";
-import { LivePages } from "../../src/page/live.ts";
+import { createLivePages } from "../../src/page/live.ts";
 
 test("a page that always changes is built and sent four times a second, once for all its viewers; then only signs of life", async ({
   onTestFinished,
 }) => {
   const clock = new ManualClock();
   const stop = new AbortController();
-  const pages = new LivePages(clock, stop.signal);
+  const addViewer = createLivePages(clock, stop.signal);
   let built = 0;
   let shown = 0;
   const build = async () => {
@@ -23,7 +23,7 @@ test("a page that always changes is built and sent four times a second, once for
     const blocks = [{ id: "all", before: html`<div id="all">`, items, after: html`</div>` }];
     return { page: { title: "x", section: "", blocks }, alarm: undefined };
   };
-  const server = createServer((_, response) => void pages.add("/", build, response)).listen(0, "127.0.0.1");
+  const server = createServer((_, response) => void addViewer("/", build, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
     stop.abort(new Error("the test is over"));

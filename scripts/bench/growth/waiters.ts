@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { mapAtMost } from "../../../src/core/base/wait.ts";
+import { mapAtMost } from "../../../src/core/base/clock.ts";
 import { connect, type Held } from "../../../src/library/index.ts";
 import type { BenchCluster } from "../bench-cluster.ts";
 import { GrowthSeries } from "./growth-series.ts";

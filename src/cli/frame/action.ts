@@ -1,7 +1,6 @@
-import type { WallTime } from "../../core/base/clock.ts";
+import { NO_LONGER_NEEDED, type WallTime } from "../../core/base/clock.ts";
 import { EXIT, UsageError } from "../../core/base/errors.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
-import { isUnavailable } from "../../core/etcd/retry.ts";
+import { isUnavailable } from "../../core/etcd/store.ts";
 import { type ActionResult, updateAuditOutcome } from "../../site/operate/operator-action.ts";
 import type { ActionImplementation, CommandExecutor } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";

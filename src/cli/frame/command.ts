@@ -109,8 +109,8 @@ interface RowScope<K extends RowKind = RowKind> {
   /** The message for rows of other kinds. */
   refusal: string;
   /**
-   * What must be typed to confirm: with `endsRuns`, the name of the row if a run that may be alive would be ended; with
-   * `stopsRuns`, `all` if everything would be stopped.
+   * What must be typed to confirm: with `endsRuns`, the name of the row (of a run, the beginning of its id) if a run that may be
+   * alive would be ended; with `stopsRuns`, `all` if everything would be stopped.
    */
   danger?: "endsRuns" | "stopsRuns";
 }

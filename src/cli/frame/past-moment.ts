@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatInstant } from "../../core/base/duration.ts";
+import { formatInstant, type WallTime } from "../../core/base/clock.ts";
 import {
   findRevisionAt,
   readCurrentRevision,

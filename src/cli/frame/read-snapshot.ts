@@ -1,7 +1,7 @@
 import type { WallTime } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
-import { isCompacted } from "../../core/etcd/retry.ts";
+import { isCompacted } from "../../core/etcd/store.ts";
 import { formatAuditTime } from "../../core/protocol/audit.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
 import { mergeOutcomes } from "../../schedule/state/host-states.ts";

@@ -56,84 +56,72 @@ const PREFIXES = { getopt: /^--?/, go: /^--?/, perl: /^(?:--|[-+])/ };
 /** Parses the words of a tool one by one, so that the caller can stop at any. @throws the error of the first fault */
 export function* parseToolWords(words: readonly string[], syntax: OptionSyntax): Generator<ParsedWord> {
   const { style = "getopt", isInterspersed } = syntax;
-  const parser = new OptionParser(words, syntax);
-  for (let word = parser.left.shift(); word !== undefined; word = parser.left.shift()) {
+  const left = [...words];
+  /** By spelling; without dashes, unless their number matters. */
+  const known: ReadonlyMap<string, KnownOption> = new Map(syntax.options.flatMap(listOptionSpellings));
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
     const [prefix] = (word === "-" ? undefined : PREFIXES[style].exec(word)) ?? [];
     const isEnd = word === "--" || (prefix === undefined && !isInterspersed);
     if (prefix === undefined) yield { name: undefined, value: word, source: word };
-    else if (!isEnd && style === "getopt" && prefix === "-") yield* parser.parseLetters(word);
-    else if (!isEnd) yield parser.parseName(word, prefix);
-    if (isEnd) yield* parser.left.splice(0).map((value) => ({ name: undefined, value, source: value }));
-  }
-}
-
-class OptionParser {
-  readonly left: string[];
-  readonly #syntax: OptionSyntax;
-  /** By spelling; without dashes, unless their number matters. */
-  readonly #known: ReadonlyMap<string, KnownOption>;
-
-  constructor(words: readonly string[], syntax: OptionSyntax) {
-    this.left = [...words];
-    this.#syntax = syntax;
-    this.#known = new Map(syntax.options.flatMap((text) => this.#listSpellings(text)));
+    else if (!isEnd && style === "getopt" && prefix === "-") yield* parseLetters(word);
+    else if (!isEnd) yield parseName(word, prefix);
+    if (isEnd) yield* left.splice(0).map((value) => ({ name: undefined, value, source: value }));
   }
 
-  #listSpellings(text: string): [string, KnownOption][] {
+  function listOptionSpellings(text: string): [string, KnownOption][] {
     const spellings = text.split(" ").filter((word) => word.startsWith("-"));
     const main = spellings.find((one) => one.startsWith("--")) ?? spellings[0] ?? "";
     const option = { name: main.replace(/^--?/, ""), hasValue: / [A-Z]+$/.test(text) };
-    return spellings.map((one) => [this.#normalize(one), option]);
+    return spellings.map((one) => [normalize(one), option]);
   }
 
-  #normalize(typed: string): string {
-    const { style = "getopt" } = this.#syntax;
+  function normalize(typed: string): string {
     const name = style === "getopt" ? typed : typed.replace(PREFIXES[style], "");
     return style === "perl" ? name.toLowerCase() : name;
   }
 
   /** Parses the letters behind one dash, up to one with a value: `-nw5`. */
-  *parseLetters(word: string): Generator<ParsedWord> {
+  function* parseLetters(word: string): Generator<ParsedWord> {
     for (let at = 1; at < word.length; at += 1) {
       const typed = `-${word[at]}`;
-      const option = this.#known.get(typed);
+      const option = known.get(typed);
       const inline = option?.hasValue ? word.slice(at + 1) || undefined : undefined;
-      yield this.#build(option, { word, typed, inline });
+      yield build(option, { word, typed, inline });
       if (option?.hasValue) return;
     }
   }
 
   /** Parses a name, and its value if it has one: `--timeout=5`. */
-  parseName(word: string, prefix: string): ParsedWord {
+  function parseName(word: string, prefix: string): ParsedWord {
     const [name = "", inline] = /^([^=]*)(?:=(.*))?$/s.exec(word.slice(prefix.length))?.slice(1) ?? [];
     const option = { word, typed: prefix + name, inline };
-    const spellings = this.#findSpellings(option.typed);
-    const [meant, ...others] = new Set(spellings.map((one) => this.#known.get(one)));
-    if (others.length > 0) throw this.#createError("ambiguous", option, spellings);
-    return this.#build(meant, option);
+    const spellings = findSpellings(option.typed);
+    const [meant, ...others] = new Set(spellings.map((one) => known.get(one)));
+    if (others.length > 0) throw createError("ambiguous", option, spellings);
+    return build(meant, option);
   }
 
   /** Finds the spellings that a word may stand for. */
-  #findSpellings(typed: string): string[] {
-    const name = this.#normalize(typed);
-    if (this.#known.has(name)) return [name];
-    return this.#syntax.style === "go" ? [] : [...this.#known.keys()].filter((one) => one.startsWith(name));
+  function findSpellings(typed: string): string[] {
+    const name = normalize(typed);
+    if (known.has(name)) return [name];
+    return style === "go" ? [] : [...known.keys()].filter((one) => one.startsWith(name));
   }
 
-  #build(known: KnownOption | undefined, option: TypedOption): ParsedWord {
+  function build(one: KnownOption | undefined, option: TypedOption): ParsedWord {
     const { word, inline } = option;
-    if (known === undefined) throw this.#createError("unknown", option);
-    const { name, hasValue } = known;
-    if (!hasValue && inline !== undefined && this.#syntax.style !== "go")
-      throw this.#createError("unwanted value", option, [name]);
-    const value = inline ?? (hasValue ? this.left.shift() : "");
-    if (value === undefined) throw this.#createError("no value", option, [name]);
+    if (one === undefined) throw createError("unknown", option);
+    const { name, hasValue } = one;
+    if (!hasValue && inline !== undefined && style !== "go")
+      throw createError("unwanted value", option, [name]);
+    const value = inline ?? (hasValue ? left.shift() : "");
+    if (value === undefined) throw createError("no value", option, [name]);
     return { name, value, source: hasValue && inline === undefined ? `${word} ${value}` : word };
   }
 
-  #createError(kind: OptionFault["kind"], option: TypedOption, names: readonly string[] = []): Error {
-    const { tool, style, createError } = this.#syntax;
-    if (createError !== undefined) return createError({ kind, names, ...option });
+  function createError(kind: OptionFault["kind"], option: TypedOption, names: readonly string[] = []): Error {
+    const { tool } = syntax;
+    if (syntax.createError !== undefined) return syntax.createError({ kind, names, ...option });
     const { word, typed } = option;
     if (kind === "no value")
       return new UsageError(`${tool}: ${style === "go" ? typed.replace(/^--/, "-") : typed} needs a value`);

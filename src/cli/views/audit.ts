@@ -1,4 +1,4 @@
-import { formatInstant } from "../../core/base/duration.ts";
+import { formatInstant } from "../../core/base/clock.ts";
 import { AUDIT_ACTIONS, type AuditRecord } from "../../core/protocol/audit.ts";
 import { parseSubject } from "../../site/state/subject.ts";
 import { createNumberColumn, createOwnerColumn, createTextColumn, formatAuditAuthor } from "./columns.ts";

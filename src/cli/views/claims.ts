@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, type WallTime } from "../../core/base/clock.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { Queue, QueueEntry } from "../../core/protocol/ticket.ts";
 import {

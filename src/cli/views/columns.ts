@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration, type Millis, type WallTime } from "../../core/base/clock.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
 import type { DrainScope } from "../../core/protocol/keys.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration, type WallTime } from "../../core/base/clock.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import { computeDrainExtent, findDrainsOfTarget } from "../../site/state/drain-extent.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration, type WallTime } from "../../core/base/clock.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import {
   type AnsweringStatus,

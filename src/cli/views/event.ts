@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration, type WallTime } from "../../core/base/clock.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import { type Drain, formatAuditTarget } from "../../core/protocol/drain.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { parseDuration } from "../../core/base/duration.ts";
+import { parseDuration, type WallTime } from "../../core/base/clock.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";
 import type { TableColumn, TableView } from "./view.ts";
 

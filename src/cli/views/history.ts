@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { formatShortList } from "../../core/base/text.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { canonicalizeHost, formatShortList } from "../../core/base/text.ts";
@@ -61,7 +60,7 @@ import type { SnapshotView } from "./view.ts";
 
 export interface HostRow extends HostSigns {
   fqdn: string;
-  /** The last host record; undefined if only a group or a ticket names the host. */
+  /** The last host record; undefined if the host never wrote one. */
   record: HostRecord | undefined;
   groups: readonly string[];
   drains: readonly Drain[];
@@ -174,43 +173,47 @@ export const hostsView: SnapshotView<HostRow> = {
     holders: [],
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
-  json: describeObject("host", "A host with a record, a claim, a worker or an agent, or in a group.", {
-    host: describeText("full name, in lower case", "fqdn"),
-    ...describeFieldsOf(({ record }: HostRow) => record, {
-      "seenAt?": describeInstant(
-        "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim, and while an agent or a worker runs there; missing if the host never wrote one",
-        "seenAt",
+  json: describeObject(
+    "host",
+    "A host with a record, a claim, a worker, an agent or a drain, or in a group.",
+    {
+      host: describeText("full name, in lower case", "fqdn"),
+      ...describeFieldsOf(({ record }: HostRow) => record, {
+        "seenAt?": describeInstant(
+          "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim, and while an agent or a worker runs there; missing if the host never wrote one",
+          "seenAt",
+        ),
+        "cpu?": describeNumber("number of processors", "cpu"),
+        "memMb?": describeNumber("memory, MiB", "memMb"),
+        "macros?": describeField(
+          {
+            type: "object",
+            description: "macros from the host's settings",
+            additionalProperties: { type: ["number", "string"] },
+          },
+          "macros",
+        ),
+        "version?": describeText("version of signalbox on the host", "version"),
+      }),
+      holds: describeCount(
+        "number of runs on the host that hold everything they claim, and of tasks of workers",
+        "held",
       ),
-      "cpu?": describeNumber("number of processors", "cpu"),
-      "memMb?": describeNumber("memory, MiB", "memMb"),
-      "macros?": describeField(
-        {
-          type: "object",
-          description: "macros from the host's settings",
-          additionalProperties: { type: ["number", "string"] },
-        },
-        "macros",
+      waits: describeCount("number of runs on the host that wait", "waiting"),
+      shares: describeParts(
+        SHARE_JSON,
+        "resources of the host, in the configured order",
+        ({ shares }) => shares,
       ),
-      "version?": describeText("version of signalbox on the host", "version"),
-    }),
-    holds: describeCount(
-      "number of runs on the host that hold everything they claim, and of tasks of workers",
-      "held",
-    ),
-    waits: describeCount("number of runs on the host that wait", "waiting"),
-    shares: describeParts(
-      SHARE_JSON,
-      "resources of the host, in the configured order",
-      ({ shares }) => shares,
-    ),
-    groups: describeTexts("groups that contain the host, directly or through other groups", "groups"),
-    drains: describeParts(
-      DRAIN_JSON,
-      "drains of the host, of its groups, and of everything",
-      ({ drains }) => drains,
-    ),
-    agents: describeParts(AGENT_JSON, "agents that have a session there", ({ agents }) => agents),
-  }),
+      groups: describeTexts("groups that contain the host, directly or through other groups", "groups"),
+      drains: describeParts(
+        DRAIN_JSON,
+        "drains of the host, of its groups, and of everything",
+        ({ drains }) => drains,
+      ),
+      agents: describeParts(AGENT_JSON, "agents that have a session there", ({ agents }) => agents),
+    },
+  ),
   buildRows: buildHostRows,
   empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
@@ -232,7 +235,7 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
   );
 }
 
-/** Lists the hosts that have a record, a claim, a worker, an agent, or a group. */
+/** Lists the hosts that have a record, a claim, a worker, an agent, a group, or a drain of their own. */
 export function listKnownHosts(snapshot: Snapshot): Set<string> {
   const groups = buildGroupMembers(snapshot);
   const members = [...groups.values()].flat().filter((member) => !groups.has(member));
@@ -242,6 +245,7 @@ export function listKnownHosts(snapshot: Snapshot): Set<string> {
     if (value !== undefined) named.add(value.host);
   for (const { host } of snapshot.agentSessions.values()) named.add(host);
   for (const host of groupClaimsByHost(snapshot).keys()) named.add(host);
+  for (const { scope, name } of snapshot.drains.values()) if (scope === "host") named.add(name);
   return new Set([...snapshot.hosts.keys(), ...Array.from(named, canonicalizeHost)]);
 }
 
@@ -442,11 +446,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const activity = computeHostActivity(snapshot).get(name);
-  const isKnown =
-    activity !== undefined ||
-    groups.length + agents.length > 0 ||
-    drains.some(({ scope }) => scope === "host");
-  return record !== undefined || isKnown
+  return activity !== undefined || listKnownHosts(snapshot).has(name)
     ? { name, record, claims, tasks, activity: activity ?? NO_ACTIVITY, groups, drains, agents }
     : undefined;
 }

@@ -1,6 +1,5 @@
-import type { WallTime } from "../../core/base/clock.ts";
+import { formatBriefDuration, type WallTime } from "../../core/base/clock.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import { pluralize } from "../../core/base/text.ts";
 import { NEARLY_FULL } from "../../site/state/etcd-findings.ts";

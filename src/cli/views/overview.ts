@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
+import { HOUR_MS, MINUTE_MS, type Millis, type WallTime } from "../../core/base/clock.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -104,7 +103,7 @@ interface Failure {
   reason?: string | undefined;
 }
 
-/** What is known about etcd, as observe/etcd-health.ts reports it. */
+/** What is known about etcd, as observe/etcd-cluster.ts reports it. */
 export type EtcdSummary = EtcdAnswer | { kind: "silence"; since: WallTime; error: Error };
 
 export interface EtcdAnswer {
@@ -262,7 +261,10 @@ export const OVERVIEW_JSON = describeObject<Overview>("overview", "`signalbox ov
       problems: describeCount("rows of `ls problems`", "problems"),
       drains: describeCount("drains that have not ended", "drains"),
       schedules: describeCount("schedules", "schedules"),
-      hosts: describeCount("hosts with a record, a claim, a worker or an agent, or in a group", "hosts"),
+      hosts: describeCount(
+        "hosts with a record, a claim, a worker, an agent or a drain, or in a group",
+        "hosts",
+      ),
       workers: describeCount("workers", "workers"),
     }),
     ({ counts }) => counts,

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration, type WallTime } from "../../core/base/clock.ts";
 import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
 import { collectTexts, formatShortList, pluralize } from "../../core/base/text.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";

@@ -1,5 +1,10 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { formatBriefDuration, formatDuration, formatInstant } from "../../core/base/duration.ts";
+import {
+  formatBriefDuration,
+  formatDuration,
+  formatInstant,
+  type Millis,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { findMembership } from "../../core/fleet/groups.ts";

@@ -1,4 +1,4 @@
-import { formatInstant } from "../../core/base/duration.ts";
+import { formatInstant } from "../../core/base/clock.ts";
 import { computeLockStatistics, type LockStatistics } from "../../site/state/statistics.ts";
 import { createDurationColumn, createNumberColumn, createTextColumn } from "./columns.ts";
 import {

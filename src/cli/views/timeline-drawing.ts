@@ -1,4 +1,4 @@
-import { formatInstant, formatIso } from "../../core/base/duration.ts";
+import { formatInstant, formatIso } from "../../core/base/clock.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";
 import {
   isFailedResult,

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Millis } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, type Millis } from "../../core/base/clock.ts";
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { clean, collectTexts, quoteText } from "../../core/base/text.ts";

@@ -1,7 +1,7 @@
 import { reset } from "../../cli/commands/act/reset.ts";
 import type { CommandIo } from "../../cli/frame/command.ts";
 import { executeCommand } from "../../cli/frame/command-line/execute-command.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { resolveConfig } from "../../core/config/config.ts";

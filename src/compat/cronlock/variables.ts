@@ -162,155 +162,141 @@ export function parseShellFile(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Assignment[] {
-  return new ShellFileParser(path, text, env).parse();
-}
+  const found: Assignment[] = [];
+  let at = 0;
+  const values = new Map(Object.entries(env));
 
-class ShellFileParser {
-  readonly #path: string;
-  readonly #text: string;
-  readonly #values: Map<string, string | undefined>;
-  readonly #found: Assignment[] = [];
-  #at = 0;
-
-  constructor(path: string, text: string, env: Readonly<Record<string, string | undefined>>) {
-    this.#path = path;
-    this.#text = text;
-    this.#values = new Map(Object.entries(env));
-  }
-
-  parse(): Assignment[] {
-    const strange = /[\0\r]/.exec(this.#text);
-    this.#at = strange?.index ?? 0;
-    if (strange?.[0] === "\r") throw this.#createError("its lines end in carriage returns; remove them");
-    if (strange !== null) throw this.#createError("it contains a NUL character");
-    while (this.#skipTo(/[^\s;]/)) this.#parseStatement();
-    return this.#found;
-  }
+  const strange = /[\0\r]/.exec(text);
+  at = strange?.index ?? 0;
+  if (strange?.[0] === "\r") throw createError("its lines end in carriage returns; remove them");
+  if (strange !== null) throw createError("it contains a NUL character");
+  while (skipTo(/[^\s;]/)) parseStatement();
+  return found;
 
   /** Parses assignments or an export, up to the end of the line. */
-  #parseStatement(): void {
-    const isExport = /^export(?=[ \t])/.test(this.#getRest());
-    if (isExport) this.#at += "export".length;
-    while (this.#skipBlanks()) this.#parseAssignment(isExport);
+  function parseStatement(): void {
+    const isExport = /^export(?=[ \t])/.test(getRest());
+    if (isExport) at += "export".length;
+    while (skipBlanks()) parseAssignment(isExport);
   }
 
-  #parseAssignment(isExport: boolean): void {
-    const start = this.#at;
-    const [name] = VARIABLE_NAME.exec(this.#getRest()) ?? [];
-    if (name === undefined) throw this.#createError(UNDERSTOOD_LINES);
-    this.#at += name.length;
-    if (isExport && /^(?:[\s;]|$)/.test(this.#getRest())) return this.#markExported(name);
-    if (this.#text[this.#at] !== "=") throw this.#createError(UNDERSTOOD_LINES);
-    this.#at += 1;
-    const value = this.#parseWord();
-    this.#values.set(name, value);
-    this.#found.push({ name, value, line: this.#getLineNumber(start), isExported: isExport });
+  function parseAssignment(isExport: boolean): void {
+    const start = at;
+    const [name] = VARIABLE_NAME.exec(getRest()) ?? [];
+    if (name === undefined) throw createError(UNDERSTOOD_LINES);
+    at += name.length;
+    if (isExport && /^(?:[\s;]|$)/.test(getRest())) return markExported(name);
+    if (text[at] !== "=") throw createError(UNDERSTOOD_LINES);
+    at += 1;
+    const value = parseWord();
+    values.set(name, value);
+    found.push({ name, value, line: getLineNumber(start), isExported: isExport });
   }
 
   /** Handles `export NAME`: exports the variable with its present value. */
-  #markExported(name: string): void {
-    const last = this.#found.findLast((one) => one.name === name);
+  function markExported(name: string): void {
+    const last = found.findLast((one) => one.name === name);
     if (last !== undefined) last.isExported = true;
   }
 
   /** Parses a word to its end, removes quotes and expands variables. */
-  #parseWord(): string {
-    if (this.#text[this.#at] === "~") throw this.#createError('"~" is not understood; write the whole path');
+  function parseWord(): string {
+    if (text[at] === "~") throw createError('"~" is not understood; write the whole path');
     let word = "";
-    for (let char = this.#text[this.#at]; char !== undefined && !/[\s;]/.test(char); ) {
-      word += this.#parsePiece(char);
-      char = this.#text[this.#at];
+    for (let char = text[at]; char !== undefined && !/[\s;]/.test(char); ) {
+      word += parsePiece(char);
+      char = text[at];
     }
     return word;
   }
 
-  #parsePiece(char: string): string {
-    if (char === "'") return this.#parseSingleQuoted();
-    if (char === '"') return this.#parseDoubleQuoted();
-    if (char === "$") return this.#parseExpansion();
+  function parsePiece(char: string): string {
+    if (char === "'") return parseSingleQuoted();
+    if (char === '"') return parseDoubleQuoted();
+    if (char === "$") return parseExpansion();
     if (/[`|&<>()]/.test(char))
-      throw this.#createError(`${JSON.stringify(char)} is not understood; ${UNDERSTOOD_LINES}`);
-    if (char !== "\\") return this.#readChars(1);
-    this.#at += 1;
-    const next = this.#readChars(1);
+      throw createError(`${JSON.stringify(char)} is not understood; ${UNDERSTOOD_LINES}`);
+    if (char !== "\\") return readChars(1);
+    at += 1;
+    const next = readChars(1);
     return next === "\n" ? "" : next;
   }
 
-  #parseSingleQuoted(): string {
-    const end = this.#text.indexOf("'", this.#at + 1);
-    if (end < 0) throw this.#createError("a single quote is not closed");
-    const text = this.#text.slice(this.#at + 1, end);
-    this.#at = end + 1;
-    return text;
+  function parseSingleQuoted(): string {
+    const end = text.indexOf("'", at + 1);
+    if (end < 0) throw createError("a single quote is not closed");
+    const inner = text.slice(at + 1, end);
+    at = end + 1;
+    return inner;
   }
 
-  #parseDoubleQuoted(): string {
-    const start = this.#at;
-    let text = "";
-    this.#at += 1;
-    for (let char = this.#text[this.#at]; char !== '"'; char = this.#text[this.#at]) {
+  function parseDoubleQuoted(): string {
+    const start = at;
+    let inner = "";
+    at += 1;
+    for (let char = text[at]; char !== '"'; char = text[at]) {
       if (char === undefined) {
-        this.#at = start;
-        throw this.#createError("a double quote is not closed");
+        at = start;
+        throw createError("a double quote is not closed");
       }
-      text += this.#parseQuotedPiece(char);
+      inner += parseQuotedPiece(char);
     }
-    this.#at += 1;
-    return text;
+    at += 1;
+    return inner;
   }
 
   /**
    * Parses a piece within double quotes, where a backslash is literal unless it precedes `"`, `$`, a backtick, a
    * backslash or a line break.
    */
-  #parseQuotedPiece(char: string): string {
-    if (char === "$") return this.#parseExpansion();
-    if (char === "`") throw this.#createError(`"\`" is not understood; ${UNDERSTOOD_LINES}`);
-    if (char !== "\\") return this.#readChars(1);
-    const pair = this.#readChars(2);
+  function parseQuotedPiece(char: string): string {
+    if (char === "$") return parseExpansion();
+    if (char === "`") throw createError(`"\`" is not understood; ${UNDERSTOOD_LINES}`);
+    if (char !== "\\") return readChars(1);
+    const pair = readChars(2);
     if (pair === "\\\n") return "";
     return /^\\["$`\\]$/.test(pair) ? pair.slice(1) : pair;
   }
 
-  #parseExpansion(): string {
-    const match = EXPANSION.exec(this.#getRest());
+  function parseExpansion(): string {
+    const match = EXPANSION.exec(getRest());
     if (match === null)
-      throw this.#createError(
+      throw createError(
         `of "$" only $NAME, \${VARIABLE_NAME} and \${VARIABLE_NAME:-TEXT} are understood: the file is read, never run`,
       );
-    this.#at += match[0].length;
-    const value = this.#values.get(match[1] ?? match[2] ?? "") ?? "";
+    at += match[0].length;
+    const value = values.get(match[1] ?? match[2] ?? "") ?? "";
     return value === "" ? (match[3] ?? "") : value;
   }
 
   /** Skips blanks and a comment. @returns whether more text follows on the same line */
-  #skipBlanks(): boolean {
-    this.#at += /^(?:[ \t]|\\\n)*(?:#[^\n]*)?/.exec(this.#getRest())?.[0].length ?? 0;
-    const next = this.#text[this.#at];
+  function skipBlanks(): boolean {
+    at += /^(?:[ \t]|\\\n)*(?:#[^\n]*)?/.exec(getRest())?.[0].length ?? 0;
+    const next = text[at];
     return next !== undefined && next !== "\n" && next !== ";";
   }
 
   /** Skips to the next statement, past comments. @returns whether there is one */
-  #skipTo(wanted: RegExp): boolean {
-    this.#at += /^(?:[\s;]|#[^\n]*)*/.exec(this.#getRest())?.[0].length ?? 0;
-    return wanted.test(this.#text[this.#at] ?? "");
+  function skipTo(wanted: RegExp): boolean {
+    at += /^(?:[\s;]|#[^\n]*)*/.exec(getRest())?.[0].length ?? 0;
+    return wanted.test(text[at] ?? "");
   }
 
-  #readChars(count: number): string {
-    const taken = this.#text.slice(this.#at, this.#at + count);
-    this.#at += count;
+  function readChars(count: number): string {
+    const taken = text.slice(at, at + count);
+    at += count;
     return taken;
   }
 
-  #getRest(): string {
-    return this.#text.slice(this.#at);
+  function getRest(): string {
+    return text.slice(at);
   }
 
-  #getLineNumber(index: number): number {
-    return this.#text.slice(0, index).split("\n").length;
+  function getLineNumber(index: number): number {
+    return text.slice(0, index).split("\n").length;
   }
 
-  #createError(what: string): ConfigError {
-    return new ConfigError(`${clean(this.#path)}:${this.#getLineNumber(this.#at)}: ${what}`);
+  function createError(what: string): ConfigError {
+    return new ConfigError(`${clean(path)}:${getLineNumber(at)}: ${what}`);
   }
 }

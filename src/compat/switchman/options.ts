@@ -1,6 +1,5 @@
 import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
-import type { Millis } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, type Millis } from "../../core/base/clock.ts";
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
 import { resolveConfig } from "../../core/config/config.ts";

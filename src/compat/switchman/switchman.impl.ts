@@ -11,7 +11,7 @@ import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import { type LogSink, openForAppend } from "../../cli/frame/logging.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
-import { parseDuration } from "../../core/base/duration.ts";
+import { parseDuration } from "../../core/base/clock.ts";
 import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { LogFields } from "../../core/base/log.ts";
 import { clean } from "../../core/base/text.ts";

@@ -1,6 +1,6 @@
 import { buildSiteConfig, formatSiteJson } from "../../cli/commands/configure/site-fields.ts";
 import { formatEventText } from "../../cli/views/event.ts";
-import { formatInstant } from "../../core/base/duration.ts";
+import { formatInstant } from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
 import type { SiteDocument } from "../../site/operate/site.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";

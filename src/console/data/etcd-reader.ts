@@ -4,7 +4,7 @@ import { buildMemberRows, type MemberReading } from "../../cli/views/etcd-member
 import { buildSessionRows } from "../../cli/views/etcd-sessions.ts";
 import { buildUserRows } from "../../cli/views/etcd-users.ts";
 import type { EtcdViewId } from "../../cli/views/index.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration } from "../../core/base/clock.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { readSessions } from "../../site/observe/etcd-cluster.ts";
 import { isEtcdTab, type TabId } from "../state/console-state.ts";

@@ -12,7 +12,7 @@ import {
   type WallTime,
 } from "../../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
-import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
+import type { EtcdHealth } from "../../site/observe/etcd-cluster.ts";
 import { followEtcd } from "../../site/observe/follow.ts";
 import { countKeys, type ReadProgress } from "../../site/observe/read.ts";
 import { findEtcdFaults } from "../../site/state/etcd-findings.ts";

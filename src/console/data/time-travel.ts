@@ -8,9 +8,8 @@ import {
   readPastSnapshot,
 } from "../../cli/frame/past-moment.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import type { WallTime } from "../../core/base/clock.ts";
+import { formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
-import { formatInstant } from "../../core/base/duration.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {

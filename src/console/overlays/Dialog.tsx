@@ -2,8 +2,9 @@ import { useEffect, useLayoutEffect, useState } from "react";
 import type { RowCommandId } from "../../cli/commands/registry.ts";
 import { buildDetailLines } from "../../cli/commands/see/detail.ts";
 import type { DetailTarget } from "../../cli/views/detail.ts";
+import { mapAtMost } from "../../core/base/clock.ts";
 import { EXIT } from "../../core/base/errors.ts";
-import { mapAtMost } from "../../core/base/wait.ts";
+import { followClaims } from "../../site/state/claims.ts";
 import type { Remedy, Subject } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { buildDetail } from "../data/detail-cache.ts";
@@ -95,7 +96,8 @@ function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps
   /** Computes the current state of the previews. Enter calls this again, because previews can change between two frames. */
   const getStatus = () => {
     const { previews } = preview;
-    const word = findConfirmationWord(spec, forms.map(listArgumentValues), previews);
+    const runs = followClaims(app.liveView.snapshot).keys();
+    const word = findConfirmationWord(spec, forms.map(listArgumentValues), previews, runs);
     const isReady = isReading || preview.isRead;
     const status = {
       previews,

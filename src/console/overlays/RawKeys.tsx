@@ -5,7 +5,7 @@ import {
   formatEarlierFacts,
   formatKeyFacts,
   listSubjectRanges,
-} from "../../cli/commands/see/format-raw.ts";
+} from "../../cli/commands/see/show-raw.ts";
 import { decodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";

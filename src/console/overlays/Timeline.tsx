@@ -1,9 +1,8 @@
 import { useMemo, useState } from "react";
 import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { type BarCell, countBandCells, drawRunBar, drawTimeAxis } from "../../cli/views/timeline-drawing.ts";
-import type { WallTime } from "../../core/base/clock.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { TimeSpan } from "../../site/state/forecast.ts";

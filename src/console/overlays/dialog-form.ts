@@ -1,7 +1,7 @@
 import type { Argument, Command, Flag, NameKind } from "../../cli/frame/command.ts";
 import { CommandLineError, parseCall } from "../../cli/frame/command-line/parse-call.ts";
 import type { CommandContext } from "../../cli/frame/store-command.ts";
-import { parseDuration } from "../../core/base/duration.ts";
+import { parseDuration } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../core/base/shell.ts";
 import { findNameFault } from "../../core/base/text.ts";

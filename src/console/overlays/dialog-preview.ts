@@ -1,8 +1,7 @@
 import type { Command } from "../../cli/frame/command.ts";
 import type { OperationResult } from "../../cli/frame/outcome.ts";
 import { formatNextGrants } from "../../cli/views/what-if.ts";
-import { type MonotonicTime, subtractTime, type WallTime } from "../../core/base/clock.ts";
-import { mapAtMost } from "../../core/base/wait.ts";
+import { type MonotonicTime, mapAtMost, subtractTime, type WallTime } from "../../core/base/clock.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
@@ -53,10 +52,11 @@ export class DialogPreview {
    * Previews that a key cannot confirm yet: the terminal is asked whether it shows them, and then they must stay for a
    * moment. Newer ones are asked about afterwards: on a slow line, a newer one may always come before the answer.
    */
-  #pending: { previews: readonly CommandPreview[]; isShown: boolean } | undefined;
+  #pending: { previews: readonly CommandPreview[]; isShown: boolean; screen: number } | undefined;
   /** Since when the terminal has not answered, monotonic; undefined if it has. */
   #unansweredSince: MonotonicTime | undefined;
-  #read: readonly CommandPreview[] | undefined;
+  /** Previews that were on the screen long enough, and on which one. */
+  #read: { previews: readonly CommandPreview[]; screen: number } | undefined;
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
   #made: { of: unknown; at: MonotonicTime } | undefined;
   #isMaking = false;
@@ -78,7 +78,8 @@ export class DialogPreview {
 
   /** The previews that a key confirms: the last ones that were on the screen long enough. */
   get bound(): readonly CommandPreview[] | undefined {
-    return this.previews === undefined ? undefined : this.#read;
+    const isShown = this.previews !== undefined && this.#read?.screen === this.#app.ports.getScreenNumber();
+    return isShown ? this.#read?.previews : undefined;
   }
 
   /** Whether the terminal takes so long to show the preview that the dialog says so. */
@@ -94,8 +95,8 @@ export class DialogPreview {
   onShown(): void {
     this.#refresh();
     const { previews } = this;
-    if (previews === undefined || previews === this.#read || this.#pending !== undefined) return;
-    const pending = { previews, isShown: false };
+    if (previews === undefined || previews === this.bound || this.#pending !== undefined) return;
+    const pending = { previews, isShown: false, screen: this.#app.ports.getScreenNumber() };
     this.#pending = pending;
     this.#unansweredSince ??= this.#app.context.clock.now();
     const isCurrent = () => this.#pending === pending;
@@ -120,7 +121,7 @@ export class DialogPreview {
   }
 
   #finishReading(): void {
-    this.#read = this.#pending?.previews;
+    this.#read = this.#pending;
     this.#stopReading();
     this.#app.notifyChange();
   }

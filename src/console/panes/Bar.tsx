@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import { formatAuditAuthor } from "../../cli/views/columns.ts";
+import { formatBriefDuration } from "../../core/base/clock.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
-import { formatBriefDuration } from "../../core/base/duration.ts";
 import type { ReadProgress } from "../../site/observe/read.ts";
 import { toActionable } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";

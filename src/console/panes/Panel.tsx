@@ -1,8 +1,7 @@
 import { Box } from "ink";
 import type { SnapshotEvent } from "../../cli/views/event.ts";
-import type { WallTime } from "../../core/base/clock.ts";
+import { DAY_MS, formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
-import { DAY_MS, formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { openSelected } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useApp, useConsole } from "../context.tsx";

@@ -240,18 +240,33 @@ function createFailedPreview(messages: readonly string[]): CommandPreview {
 /**
  * Finds what the user must type to confirm a command; undefined if Enter is enough.
  * @param items  the arguments of the command for each item; the last one is the name
+ * @param runs  ids of all runs
  */
 export function findConfirmationWord(
   command: Command,
   items: readonly (readonly string[])[],
   previews: readonly CommandPreview[] = [],
+  runs: Iterable<string> = [],
 ): string | undefined {
   const danger = isRowCommand(command) ? command.rows.danger : undefined;
   const stopsAll = danger === "stopsRuns" && items.some((args) => args.includes("all"));
   const endsRuns = danger === "endsRuns" && previews.some(({ isLive }) => isLive);
   if (!stopsAll && !endsRuns) return undefined;
   if (items.length > 1) return String(items.length);
-  return stopsAll ? "all" : clean(items[0]?.at(-1) ?? ""); // as it is shown: the user cannot type what is not
+  if (stopsAll) return "all";
+  const [kind, name = ""] = items[0] ?? [];
+  return kind === "run" ? shortenRunId(name, runs) : clean(name); // as it is shown: the user cannot type what is not
+}
+
+/** The first characters of a run id that name a run in commands and filters. */
+const SHORTEST_RUN_ID_CHARACTERS = 4;
+
+/** Shortens the id of a run to the first characters that no other run has, at least four. */
+function shortenRunId(id: string, runs: Iterable<string>): string {
+  let length = SHORTEST_RUN_ID_CHARACTERS;
+  for (const run of runs)
+    while (run !== id && length < id.length && run.startsWith(id.slice(0, length))) length += 1;
+  return id.slice(0, length);
 }
 
 /** Returns why nothing can be changed now, or undefined if changes are possible. */

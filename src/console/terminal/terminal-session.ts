@@ -72,6 +72,8 @@ interface TerminalEvents {
   onTaken(): void;
   /** The console gives the terminal back. Also called from handlers of `exit`. */
   onGiven(): void;
+  /** The console has left the terminal for good. */
+  onLeft(): void;
   /** The process was not stopped, because no shell could continue it. The console has the terminal again. */
   onNotStopped(): void;
   /** The terminal is closed. */
@@ -173,6 +175,7 @@ export class TerminalSession {
   leave(): void {
     for (const stop of this.#stops.splice(0)) stop();
     this.#give();
+    this.#events.onLeft();
     this.#stdin.pause();
   }
 
@@ -357,9 +360,11 @@ export class ShownQuery {
     return this.#actions.length > 0;
   }
 
-  /** Sends a question after the output so far. The first one finds out whether the terminal answers at all. */
-  ask(): void {
-    const actions = this.#actions.splice(0);
+  /**
+   * Sends a question after the output so far. The first one finds out whether the terminal answers at all.
+   * @param actions  what its answer starts; none if the output has no frame
+   */
+  ask(actions = this.#actions.splice(0)): void {
     if (this.#isMute) return runSoon(actions);
     const missing = 1 + this.#strays;
     this.#questions.push({ actions, missing });

@@ -1,4 +1,4 @@
-import { formatDuration } from "../base/duration.ts";
+import { formatDuration } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { clean, findNearest, quoteText } from "../base/text.ts";

@@ -1,5 +1,4 @@
-import type { Millis } from "../base/clock.ts";
-import { formatDuration, parseDuration } from "../base/duration.ts";
+import { formatDuration, type Millis, parseDuration } from "../base/clock.ts";
 import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import { formatSize, parseSize } from "../base/size.ts";
 import { clean, findMacroFault, findNameFault, type ParseResult, quoteText } from "../base/text.ts";

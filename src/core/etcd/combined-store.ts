@@ -1,6 +1,5 @@
 import { bisect } from "../base/bisect.ts";
-import type { Clock } from "../base/clock.ts";
-import { listenForAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
+import { type Clock, listenForAbort, NO_LONGER_NEEDED } from "../base/clock.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { KeyRange, Op, OpResult, Txn, TxnResponse } from "../protocol/txn.ts";
 import { delegateStore, type Store, StoreError } from "./store.ts";

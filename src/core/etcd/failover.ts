@@ -1,9 +1,17 @@
-import { addMs, type Clock, LONG_AGO, type Millis, type MonotonicTime, subtractTime } from "../base/clock.ts";
-import { listenForAbort, NO_LONGER_NEEDED, sleepUntilLate } from "../base/wait.ts";
+import {
+  addMs,
+  type Clock,
+  LONG_AGO,
+  listenForAbort,
+  type Millis,
+  type MonotonicTime,
+  NO_LONGER_NEEDED,
+  sleepUntilLate,
+  subtractTime,
+} from "../base/clock.ts";
 import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
 import type { StorePorts, Timeouts } from "./options.ts";
-import { isUnavailable } from "./retry.ts";
-import { StoreError } from "./store.ts";
+import { isUnavailable, StoreError } from "./store.ts";
 
 /** Factor by which the slowest time decays with each response. */
 const SLOWEST_TIME_DECAY = 0.8;

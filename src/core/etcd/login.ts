@@ -1,11 +1,17 @@
-import { addMs, type Millis, type MonotonicTime, subtractTime } from "../base/clock.ts";
-import { forwardAbort, listenForAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
+import {
+  addMs,
+  forwardAbort,
+  listenForAbort,
+  type Millis,
+  type MonotonicTime,
+  NO_LONGER_NEEDED,
+  subtractTime,
+} from "../base/clock.ts";
 import { readFileWithMode, readPassword } from "../config/files.ts";
 import type { Failover } from "./failover.ts";
 import { isAuthenticationOff, joinErrors, type Member, MemberError } from "./member.ts";
 import type { CheckedOptions } from "./options.ts";
-import { isUnavailable } from "./retry.ts";
-import { StoreError } from "./store.ts";
+import { isUnavailable, StoreError } from "./store.ts";
 import type { WireStatus } from "./wire-codec.ts";
 
 /** The token that etcd returned for user and password. Valid on every member. */

@@ -1,8 +1,7 @@
 import http from "node:http";
 import https from "node:https";
-import type { Millis, WallTime } from "../base/clock.ts";
+import { listenForAbort, type Millis, type WallTime } from "../base/clock.ts";
 import { parseObject } from "../base/parse-json.ts";
-import { listenForAbort } from "../base/wait.ts";
 import { parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
 import { buildSecureContext } from "./tls.ts";
 

@@ -1,5 +1,4 @@
-import type { Clock, Millis } from "../base/clock.ts";
-import { forwardAbort, NO_LONGER_NEEDED } from "../base/wait.ts";
+import { type Clock, forwardAbort, type Millis, NO_LONGER_NEEDED } from "../base/clock.ts";
 import type { WatchEvent, WatchRequest } from "../protocol/txn.ts";
 import { type Store, StoreError, type StoreErrorKind } from "./store.ts";
 

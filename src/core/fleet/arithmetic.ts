@@ -35,7 +35,7 @@ export function evaluateComparison(text: string, lookup: MacroLookup): ParseResu
 function parseText<T>(
   text: string,
   lookup: MacroLookup,
-  parse: (parser: ExpressionParser) => T,
+  parse: (parser: ReturnType<typeof createParser>) => T,
 ): ParseResult<T> {
   if (text.length > MAX_LENGTH) {
     return {
@@ -43,7 +43,7 @@ function parseText<T>(
     };
   }
   try {
-    return { value: parse(new ExpressionParser(text, lookup)) };
+    return { value: parse(createParser(text, lookup)) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { fault: `${quoteText(text)}: ${error.message}, at character ${error.at + 1}` };
@@ -96,132 +96,128 @@ const COMPARATORS: ReadonlyMap<string, (left: number, right: number) => boolean>
   ["!=", (left, right) => left !== right],
 ]);
 
-/** A recursive descent parser. Its call depth is at most `MAX_DEPTH` levels of four calls. */
-class ExpressionParser {
-  readonly #tokens: readonly ExpressionToken[];
-  readonly #lookup: MacroLookup;
-  #next = 0;
-  #depth = 0;
+/** Creates a recursive descent parser. Its call depth is at most `MAX_DEPTH` levels of four calls. */
+function createParser(text: string, lookup: MacroLookup) {
+  let next = 0;
+  let depth = 0;
+  const tokens = tokenizeExpression(text);
 
-  constructor(text: string, lookup: MacroLookup) {
-    this.#tokens = tokenizeExpression(text);
-    this.#lookup = lookup;
-  }
+  return { parseExpression, parseComparison };
 
-  parseExpression(): number {
-    const value = this.#parseSum();
-    this.#checkEnd();
+  function parseExpression(): number {
+    const value = parseSum();
+    checkEnd();
     return value;
   }
 
-  parseComparison(): boolean {
-    const left = this.#parseSum();
-    const { text, at } = this.#take();
+  function parseComparison(): boolean {
+    const left = parseSum();
+    const { text, at } = take();
     const compare = COMPARATORS.get(text);
     if (compare === undefined)
       throw new ExpressionError(
         text === "" ? "a comparison is missing" : `expected a comparison, got ${quoteText(text)}`,
         at,
       );
-    const right = this.#parseSum();
-    this.#checkEnd();
+    const right = parseSum();
+    checkEnd();
     return compare(left, right);
   }
 
-  #checkEnd(): void {
-    const { text, at } = this.#peek();
+  function checkEnd(): void {
+    const { text, at } = peek();
     if (text !== "") throw new ExpressionError(`unexpected ${quoteText(text)}`, at);
   }
 
-  #parseSum(): number {
-    let value = this.#parseProduct();
-    for (let token = this.#accept("+", "-"); token !== undefined; token = this.#accept("+", "-")) {
-      const right = this.#parseProduct();
+  function parseSum(): number {
+    let value = parseProduct();
+    for (let token = accept("+", "-"); token !== undefined; token = accept("+", "-")) {
+      const right = parseProduct();
       value = checkNumber(token.text === "+" ? value + right : value - right, token.at);
     }
     return value;
   }
 
-  #parseProduct(): number {
-    let value = this.#parseSigned();
-    for (let token = this.#accept("*", "/", "%"); token !== undefined; token = this.#accept("*", "/", "%")) {
-      const right = this.#parseSigned();
+  function parseProduct(): number {
+    let value = parseSigned();
+    for (let token = accept("*", "/", "%"); token !== undefined; token = accept("*", "/", "%")) {
+      const right = parseSigned();
       if (token.text !== "*" && right === 0) throw new ExpressionError("division by zero", token.at);
       value = checkNumber(applyOperator(token.text, value, right), token.at);
     }
     return value;
   }
 
-  #parseSigned(): number {
-    const sign = this.#accept("-");
-    if (sign === undefined) return this.#parseOperand();
-    return this.#parseNested(sign.at, () => 0 - this.#parseSigned());
+  function parseSigned(): number {
+    const sign = accept("-");
+    if (sign === undefined) return parseOperand();
+    return parseNested(sign.at, () => 0 - parseSigned());
   }
 
-  #parseOperand(): number {
-    const { kind, text, at } = this.#take();
+  function parseOperand(): number {
+    const { kind, text, at } = take();
     if (kind === "number") return checkNumber(Number(text), at);
-    if (kind === "name") return this.#parseNamed(text, at);
-    if (text === "(") return this.#parseNested(at, () => this.#parseToBracket(() => this.#parseSum()));
+    if (kind === "name") return parseNamed(text, at);
+    if (text === "(") return parseNested(at, () => parseToBracket(() => parseSum()));
     if (text === "") throw new ExpressionError("a number is missing", at);
     throw new ExpressionError(`expected a number, got ${quoteText(text)}`, at);
   }
 
-  #parseNamed(name: string, at: number): number {
+  function parseNamed(name: string, at: number): number {
     const called = FUNCTIONS.get(name);
-    if (this.#accept("(") !== undefined) {
+    if (accept("(") !== undefined) {
       if (called === undefined) {
         throw new ExpressionError(
           `there is no function ${quoteText(name)}; the functions are ${[...FUNCTIONS.keys()].join(", ")}`,
           at,
         );
       }
-      const values = this.#parseNested(at, () => this.#parseToBracket(() => this.#parseArguments()));
+      const values = parseNested(at, () => parseToBracket(() => parseArguments()));
       if (values.length <= called.arity) return checkNumber(called.compute(...values), at);
       throw new ExpressionError(`${name} takes one number, not ${values.length}`, at);
     }
     if (called !== undefined) throw new ExpressionError(`${name} needs numbers in brackets`, at);
-    const value = this.#lookup(name);
+    const value = lookup(name);
     if (value === undefined) throw new ExpressionError(`there is no macro ${quoteText(name)}`, at);
     if (typeof value === "string")
       throw new ExpressionError(`${name} is the text ${quoteText(value)}, not a number`, at);
     return checkNumber(value, at);
   }
 
-  #parseArguments(): number[] {
-    const values = [this.#parseSum()];
-    while (this.#accept(",") !== undefined) values.push(this.#parseSum());
+  function parseArguments(): number[] {
+    const values = [parseSum()];
+    while (accept(",") !== undefined) values.push(parseSum());
     return values;
   }
 
-  #parseToBracket<T>(inner: () => T): T {
+  function parseToBracket<T>(inner: () => T): T {
     const value = inner();
-    const { text, at } = this.#take();
+    const { text, at } = take();
     if (text !== ")")
       throw new ExpressionError(text === "" ? '")" is missing' : `expected ")", got ${quoteText(text)}`, at);
     return value;
   }
 
-  #parseNested<T>(at: number, inner: () => T): T {
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw new ExpressionError(`nested more than ${MAX_DEPTH} levels deep`, at);
+  function parseNested<T>(at: number, inner: () => T): T {
+    depth += 1;
+    if (depth > MAX_DEPTH) throw new ExpressionError(`nested more than ${MAX_DEPTH} levels deep`, at);
     const value = inner();
-    this.#depth -= 1;
+    depth -= 1;
     return value;
   }
 
-  #peek(): ExpressionToken {
-    return this.#tokens[this.#next] ?? { kind: "end", text: "", at: 0 };
+  function peek(): ExpressionToken {
+    return tokens[next] ?? { kind: "end", text: "", at: 0 };
   }
 
-  #take(): ExpressionToken {
-    const token = this.#peek();
-    this.#next += 1;
+  function take(): ExpressionToken {
+    const token = peek();
+    next += 1;
     return token;
   }
 
-  #accept(...texts: string[]): ExpressionToken | undefined {
-    return texts.includes(this.#peek().text) ? this.#take() : undefined;
+  function accept(...texts: string[]): ExpressionToken | undefined {
+    return texts.includes(peek().text) ? take() : undefined;
   }
 }
 

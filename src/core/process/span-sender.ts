@@ -1,8 +1,7 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, waitAtMost } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { clean } from "../base/text.ts";
 import type { RunSpan } from "../base/trace.ts";
-import { waitAtMost } from "../base/wait.ts";
 import type { SpanPipeline } from "./opentelemetry.ts";
 
 /** How long a process waits for the collector before it ends, ms. */

@@ -1,10 +1,8 @@
-import { addMs, type MonotonicTime, subtractTime, type WallTime } from "../base/clock.ts";
+import { addMs, type MonotonicTime, NO_LONGER_NEEDED, subtractTime, type WallTime } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
-import { NO_LONGER_NEEDED } from "../base/wait.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
 import type { SessionOwner, TicketVersion } from "../etcd/session/session.ts";
-import { type Store, StoreError } from "../etcd/store.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline, type Store, StoreError } from "../etcd/store.ts";
 import { type WakeReason, waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";

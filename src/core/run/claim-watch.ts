@@ -1,9 +1,7 @@
-import { addMs, type Millis, type MonotonicTime } from "../base/clock.ts";
+import { addMs, listenForAbort, type Millis, type MonotonicTime } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
-import { listenForAbort } from "../base/wait.ts";
-import { isUnavailable } from "../etcd/retry.ts";
 import type { SessionLost, SessionOwner, SessionProof } from "../etcd/session/session.ts";
-import type { Store } from "../etcd/store.ts";
+import { isUnavailable, type Store } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { findMembership } from "../fleet/groups.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";

@@ -1,10 +1,15 @@
-import { addMs, type MonotonicTime, NEVER, pickEarlier, subtractTime } from "../base/clock.ts";
-import { formatDuration } from "../base/duration.ts";
+import {
+  addMs,
+  formatDuration,
+  type MonotonicTime,
+  NEVER,
+  pickEarlier,
+  subtractTime,
+} from "../base/clock.ts";
 import { generateRunId } from "../base/ids.ts";
 import { quoteText } from "../base/text.ts";
-import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
 import { isSessionGone, Session, SessionLost } from "../etcd/session/session.ts";
-import { StoreError } from "../etcd/store.ts";
+import { isUnavailable, retryUnavailable, StoreError } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { deleteMarks, guardAbsent } from "../protocol/guards.ts";

@@ -4,12 +4,12 @@ import {
   type Clock,
   type Millis,
   type MonotonicTime,
+  NO_LONGER_NEEDED,
   pickEarlier,
   subtractTime,
   type WallTime,
 } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { NO_LONGER_NEEDED } from "../base/wait.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { type ClaimLoss, ClaimWatch, TOO_LATE } from "./claim-watch.ts";
 import type { ClaimSession, RunPorts, RunRequest } from "./request.ts";

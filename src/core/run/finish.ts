@@ -1,7 +1,7 @@
 import { addMs, type MonotonicTime } from "../base/clock.ts";
 import { generateSessionId } from "../base/ids.ts";
-import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce, SessionLost } from "../etcd/session/session.ts";
+import { isUnavailable, retryUnavailable } from "../etcd/store.ts";
 import { toUnits } from "../fleet/lease-spec.ts";
 import {
   deleteEntries,

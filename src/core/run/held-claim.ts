@@ -1,5 +1,4 @@
-import type { MonotonicTime } from "../base/clock.ts";
-import { NO_LONGER_NEEDED } from "../base/wait.ts";
+import { type MonotonicTime, NO_LONGER_NEEDED } from "../base/clock.ts";
 import type { AcquireResult } from "./acquire.ts";
 import { claimWithRetries, describeRefusal } from "./claim.ts";
 import { BusyError, ClaimLostError, type LossKind } from "./claim-errors.ts";

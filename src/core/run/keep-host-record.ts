@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
-import { isUnavailable } from "../etcd/retry.ts";
-import type { Store } from "../etcd/store.ts";
+import { isUnavailable, type Store } from "../etcd/store.ts";
 import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
 import type { MacroFacts } from "../fleet/macros.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";

@@ -1,6 +1,6 @@
 import { addMs } from "../base/clock.ts";
 import { quoteText } from "../base/text.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
+import { retryUnavailable } from "../etcd/store.ts";
 import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
 import { listKeyValues, type Op } from "../protocol/txn.ts";

@@ -1,6 +1,5 @@
-import { addMs, type MonotonicTime, type WallTime } from "../base/clock.ts";
-import { NO_LONGER_NEEDED } from "../base/wait.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
+import { addMs, type MonotonicTime, NO_LONGER_NEEDED, type WallTime } from "../base/clock.ts";
+import { retryUnavailable } from "../etcd/store.ts";
 import type { GuardedCommand } from "../process/guarded-command/command.ts";
 import { ClaimWatch, inspectClaim } from "./claim-watch.ts";
 import {

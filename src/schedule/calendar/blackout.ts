@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Millis, type WallTime } from "../../core/base/clock.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";
 import { findOffsetPeriod } from "../cron/offsets.ts";
 import { countTimes, type PlanTimes } from "../plan-times.ts";

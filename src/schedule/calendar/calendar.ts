@@ -1,6 +1,5 @@
 import { bisect } from "../../core/base/bisect.ts";
-import type { LocalTime } from "../../core/base/clock.ts";
-import { DAY_MS } from "../../core/base/duration.ts";
+import { DAY_MS, type LocalTime } from "../../core/base/clock.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import { parseObject } from "../../core/base/parse-json.ts";
 import { type ParseResult, quoteText } from "../../core/base/text.ts";

@@ -1,5 +1,4 @@
-import type { LocalTime, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS } from "../../core/base/duration.ts";
+import { DAY_MS, type LocalTime, type WallTime } from "../../core/base/clock.ts";
 import { pluralize } from "../../core/base/text.ts";
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";

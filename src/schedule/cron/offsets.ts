@@ -1,5 +1,4 @@
-import type { LocalTime, Millis, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS } from "../../core/base/duration.ts";
+import { DAY_MS, type LocalTime, type Millis, type WallTime } from "../../core/base/clock.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";

@@ -1,5 +1,4 @@
-import type { LocalTime, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS } from "../../core/base/duration.ts";
+import { DAY_MS, type LocalTime, type WallTime } from "../../core/base/clock.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";

@@ -1,5 +1,4 @@
-import type { LocalTime, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../core/base/duration.ts";
+import { DAY_MS, type LocalTime, MINUTE_MS, SECOND_MS, type WallTime } from "../../core/base/clock.ts";
 import { countTimes } from "../plan-times.ts";
 import type { WallPlan } from "./cron.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";

@@ -1,5 +1,11 @@
-import type { LocalTime, Millis, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/base/duration.ts";
+import {
+  DAY_MS,
+  HOUR_MS,
+  type LocalTime,
+  MINUTE_MS,
+  type Millis,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 

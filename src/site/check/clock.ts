@@ -1,4 +1,4 @@
-import { formatBriefDuration } from "../../core/base/duration.ts";
+import { formatBriefDuration } from "../../core/base/clock.ts";
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 
 /** The range, in ms, that contains the wall clock of a member minus the wall clock of this host. */

@@ -1,5 +1,11 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { DAY_MS, formatBriefDuration, formatDuration, HOUR_MS } from "../../core/base/duration.ts";
+import {
+  DAY_MS,
+  formatBriefDuration,
+  formatDuration,
+  HOUR_MS,
+  type Millis,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 import { formatBytes } from "../../core/base/size.ts";
 import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../../core/config/ttl.ts";

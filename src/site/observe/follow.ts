@@ -1,10 +1,8 @@
-import { type Millis, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
-import { waitAtMost } from "../../core/base/wait.ts";
-import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
-import { StoreError } from "../../core/etcd/store.ts";
+import { type Millis, type MonotonicTime, subtractTime, waitAtMost } from "../../core/base/clock.ts";
+import { isCompacted, isUnavailable, StoreError } from "../../core/etcd/store.ts";
 import { FollowedKeys } from "../../core/protocol/followed-keys.ts";
 import type { KeyRange, KeyValue, WatchBatch } from "../../core/protocol/txn.ts";
-import { probeEtcd } from "./etcd-health.ts";
+import { probeEtcd } from "./etcd-cluster.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, readPages, type Sink } from "./read.ts";
 

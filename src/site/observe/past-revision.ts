@@ -1,5 +1,5 @@
 import type { WallTime } from "../../core/base/clock.ts";
-import { isCompacted } from "../../core/etcd/retry.ts";
+import { isCompacted } from "../../core/etcd/store.ts";
 import { parseAuditRecord } from "../../core/protocol/audit.ts";
 import { parsePastRuns } from "../../core/protocol/history.ts";
 import type { Keys } from "../../core/protocol/keys.ts";

@@ -1,7 +1,6 @@
 import { addMs, type Clock, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
 import type { Random } from "../../core/base/random.ts";
-import { retryUnavailable } from "../../core/etcd/retry.ts";
-import type { RangeRead, Store } from "../../core/etcd/store.ts";
+import { type RangeRead, retryUnavailable, type Store } from "../../core/etcd/store.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {
   findFirstKey,

@@ -1,6 +1,5 @@
-import { type Millis, subtractTime } from "../../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
-import { isCompacted } from "../../core/etcd/retry.ts";
+import { type Millis, NO_LONGER_NEEDED, subtractTime } from "../../core/base/clock.ts";
+import { isCompacted } from "../../core/etcd/store.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 

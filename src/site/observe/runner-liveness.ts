@@ -1,5 +1,4 @@
-import type { Seconds } from "../../core/base/clock.ts";
-import { mapAtMost } from "../../core/base/wait.ts";
+import { mapAtMost, type Seconds } from "../../core/base/clock.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
 import type { ObserverPorts } from "./ports.ts";

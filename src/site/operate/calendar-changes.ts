@@ -2,8 +2,7 @@ import { UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import type { StoredCalendar } from "./stored-calendars.ts";
-import type { ScheduleReadResult } from "./stored-schedules.ts";
+import type { ScheduleReadResult, StoredCalendar } from "./stored-schedules.ts";
 
 export interface CalendarChange {
   readonly name: string;

@@ -2,11 +2,11 @@ import {
   type Millis,
   type MonotonicTime,
   NEVER,
+  NO_LONGER_NEEDED,
   subtractTime,
   type WallTime,
 } from "../../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
-import { isCompacted, isUnavailable } from "../../core/etcd/retry.ts";
+import { isCompacted, isUnavailable } from "../../core/etcd/store.ts";
 import type { AuditAction } from "../../core/protocol/audit.ts";
 import { deleteEntries } from "../../core/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../core/protocol/ticket.ts";

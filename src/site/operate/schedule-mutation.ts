@@ -20,8 +20,8 @@ import {
   type Receipt,
   splitIntoChunks,
 } from "./operator-action.ts";
-import { guardCalendars } from "./stored-calendars.ts";
 import {
+  guardCalendars,
   type PlannedChange,
   readAllStoredSchedules,
   readStoredSchedules,

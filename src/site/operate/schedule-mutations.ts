@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatIso } from "../../core/base/duration.ts";
+import { formatIso, type WallTime } from "../../core/base/clock.ts";
 import { SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
@@ -22,8 +21,7 @@ import {
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
 import { formatCronText, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../../schedule/state/backfill.ts";
-import { cancelOccurrences } from "../../schedule/state/cancel-occurrences.ts";
-import { isRemovedAfter } from "../../schedule/state/complete-occurrence.ts";
+import { cancelOccurrences, isRemovedAfter } from "../../schedule/state/complete-occurrence.ts";
 import { buildStateName, type DueState, type OpenOccurrence } from "../../schedule/state/due.ts";
 import {
   addTriggeredRun,

@@ -48,12 +48,13 @@ import {
   listWrittenStateGuards,
 } from "./schedule-mutation.ts";
 import { buildDefinitionChange, getStateName } from "./schedule-mutations.ts";
-import { guardCalendars, type StoredCalendar } from "./stored-calendars.ts";
 import {
   countSchedules,
   createMissingSchedule,
+  guardCalendars,
   type PlannedChange,
   type ScheduleReadResult,
+  type StoredCalendar,
   type StoredSchedule,
 } from "./stored-schedules.ts";
 

@@ -1,14 +1,13 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Clock, WallTime } from "../../core/base/clock.ts";
+import { type Clock, NO_LONGER_NEEDED, type WallTime, waitAtMost } from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import type { Log } from "../../core/base/log.ts";
 import { isJsonObject, parseJson } from "../../core/base/parse-json.ts";
 import type { Random } from "../../core/base/random.ts";
 import { quoteText } from "../../core/base/text.ts";
-import { NO_LONGER_NEEDED, waitAtMost } from "../../core/base/wait.ts";
 import { createFolder } from "../../core/process/create-folder.ts";
 
 // Records of the past in files of this host: a line of JSON for each. The current file is renamed when it is full.

@@ -7,9 +7,9 @@ import {
   type Millis,
   type MonotonicTime,
   NEVER,
+  waitAtMost,
 } from "../../core/base/clock.ts";
 import { clean } from "../../core/base/text.ts";
-import { waitAtMost } from "../../core/base/wait.ts";
 import { TAIL_BYTES } from "../../core/protocol/output.ts";
 import {
   buildSegmentPath,

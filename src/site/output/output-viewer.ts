@@ -1,6 +1,5 @@
-import { addMs, subtractTime } from "../../core/base/clock.ts";
+import { addMs, NO_LONGER_NEEDED, subtractTime } from "../../core/base/clock.ts";
 import { generateRunId, generateSessionId } from "../../core/base/ids.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { grantOnce } from "../../core/etcd/session/session.ts";
 import { waitForChange } from "../../core/etcd/wait-for-change.ts";
 import {

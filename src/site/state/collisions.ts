@@ -1,5 +1,4 @@
-import type { Millis } from "../../core/base/clock.ts";
-import { formatDuration, MINUTE_MS } from "../../core/base/duration.ts";
+import { formatDuration, MINUTE_MS, type Millis } from "../../core/base/clock.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { CRON_MACROS } from "../../schedule/cron/cron.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";

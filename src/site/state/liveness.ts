@@ -1,5 +1,4 @@
-import type { Millis, Seconds, WallTime } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, type Millis, type Seconds, type WallTime } from "../../core/base/clock.ts";
 import { memoizeWeakly } from "../../core/base/memoize.ts";
 import type { HostRecord } from "../../core/fleet/host-record.ts";
 import { HOST_RECORD_INTERVAL } from "../../core/fleet/host-record.ts";

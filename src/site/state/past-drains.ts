@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { parseDuration } from "../../core/base/duration.ts";
+import { parseDuration, type WallTime } from "../../core/base/clock.ts";
 import type { AuditRecord } from "../../core/protocol/audit.ts";
 import { type Drain, type DrainTarget, hasEnded, isSameTarget } from "../../core/protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES } from "../../core/protocol/keys.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
-import { formatInstant } from "../../core/base/duration.ts";
+import { formatInstant, type WallTime } from "../../core/base/clock.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { listHostGroups } from "../../core/fleet/groups.ts";
 import { type DrainTarget, formatAuditTarget, isSameTarget } from "../../core/protocol/drain.ts";

@@ -1,6 +1,6 @@
 import { NEVER, type WallTime } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
-import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { retryUnavailable } from "../../core/etcd/store.ts";
 import { guardAbsent, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import { guardSchema } from "../../core/protocol/schema.ts";

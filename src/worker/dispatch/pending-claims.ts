@@ -1,5 +1,5 @@
 import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { isUnavailable } from "../../core/etcd/retry.ts";
+import { isUnavailable } from "../../core/etcd/store.ts";
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { guardSchema } from "../../core/protocol/schema.ts";
 import type { Txn } from "../../core/protocol/txn.ts";
@@ -15,7 +15,7 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { type ClaimContext, type ClaimedOccurrence, claimOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler } from "../handler.ts";
-import { reportUnstarted } from "../tasks/task-report.ts";
+import { reportUnstarted } from "../tasks/task-pool.ts";
 
 /** A claim to attempt. */
 export interface OccurrenceClaim {

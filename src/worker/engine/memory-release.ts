@@ -1,7 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, type MonotonicTime, subtractTime } from "../../core/base/clock.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
+import { type Clock, type MonotonicTime, NO_LONGER_NEEDED, subtractTime } from "../../core/base/clock.ts";
 
 /** Pages of the heap below this many bytes are not worth a collection. */
 const LEAST_RELEASED_BYTES = 64 * 2 ** 20;

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import { subtractTime } from "../../core/base/clock.ts";
-import { waitForAbort } from "../../core/base/wait.ts";
+import { subtractTime, waitForAbort } from "../../core/base/clock.ts";
 import { combineTransactions } from "../../core/etcd/combined-store.ts";
-import { isUnavailable } from "../../core/etcd/retry.ts";
-import { StoreError } from "../../core/etcd/store.ts";
+import { isUnavailable, StoreError } from "../../core/etcd/store.ts";
 import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import { listWorkersBefore } from "../../schedule/hash.ts";
 import type { Boot } from "../../schedule/state/boot.ts";

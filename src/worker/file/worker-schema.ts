@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseDuration } from "../../core/base/duration.ts";
+import { parseDuration } from "../../core/base/clock.ts";
 import { isCount, isJsonObject } from "../../core/base/parse-json.ts";
 import { parseWith, quoteInput, refuseFault } from "../../core/base/schema.ts";
 import { type ParseResult, quoteText, quoteValue } from "../../core/base/text.ts";

@@ -1,11 +1,16 @@
 import { userInfo } from "node:os";
-import { addMs, type Millis, pickEarlier } from "../../core/base/clock.ts";
+import {
+  addMs,
+  formatDuration,
+  type Millis,
+  pickEarlier,
+  raceAbort,
+  waitAtMost,
+} from "../../core/base/clock.ts";
 import { containCommand, describeContainer } from "../../core/base/container.ts";
-import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { collectTexts } from "../../core/base/text.ts";
-import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
 import { canBecomeUsers, readUserAccount, type UserAccount } from "../../core/process/user-account.ts";
 import type { SecretSpec } from "../file/secret-schema.ts";

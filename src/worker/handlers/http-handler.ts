@@ -1,7 +1,12 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import https from "node:https";
-import { type Clock, type Millis, subtractTime, type WallTime } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
+import {
+  type Clock,
+  formatDuration,
+  type Millis,
+  subtractTime,
+  type WallTime,
+} from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { readPemFile } from "../../core/config/files.ts";

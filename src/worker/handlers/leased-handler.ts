@@ -1,7 +1,13 @@
-import { type Clock, type Millis, pickEarlier, type Seconds, subtractTime } from "../../core/base/clock.ts";
+import {
+  type Clock,
+  forwardAbort,
+  type Millis,
+  pickEarlier,
+  type Seconds,
+  subtractTime,
+} from "../../core/base/clock.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
-import { forwardAbort } from "../../core/base/wait.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import { type LeaseSpec, parseLeases, toUnits } from "../../core/fleet/lease-spec.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../core/fleet/macros.ts";

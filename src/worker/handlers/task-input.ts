@@ -1,4 +1,4 @@
-import { formatIso } from "../../core/base/duration.ts";
+import { formatIso } from "../../core/base/clock.ts";
 import { buildTraceHeaders, buildTraceVariables, createPartTrace } from "../../core/base/trace.ts";
 import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";

@@ -1,10 +1,15 @@
 import http from "node:http";
 import https from "node:https";
-import { addMs, type Millis, type MonotonicTime } from "../../core/base/clock.ts";
-import { formatDuration, formatIso } from "../../core/base/duration.ts";
+import {
+  addMs,
+  formatDuration,
+  formatIso,
+  listenForAbort,
+  type Millis,
+  type MonotonicTime,
+} from "../../core/base/clock.ts";
 import { clean, cleanLines, pluralize, quoteText } from "../../core/base/text.ts";
 import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../core/base/trace.ts";
-import { listenForAbort } from "../../core/base/wait.ts";
 import type { CommandExit, GuardedCommand } from "../../core/process/guarded-command/command.ts";
 import {
   HOOK_ADDRESS_FORM,

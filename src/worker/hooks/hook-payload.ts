@@ -1,5 +1,4 @@
-import type { Millis, WallTime } from "../../core/base/clock.ts";
-import { formatIso } from "../../core/base/duration.ts";
+import { formatIso, type Millis, type WallTime } from "../../core/base/clock.ts";
 import type { HookName } from "../../schedule/definition-values.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";

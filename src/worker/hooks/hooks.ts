@@ -1,8 +1,7 @@
-import type { Millis } from "../../core/base/clock.ts";
+import { type Millis, waitAtMost } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { clean } from "../../core/base/text.ts";
 import type { TraceContext } from "../../core/base/trace.ts";
-import { waitAtMost } from "../../core/base/wait.ts";
 import {
   type Hook,
   type HookName,

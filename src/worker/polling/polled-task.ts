@@ -1,18 +1,21 @@
 import {
   addMs,
+  formatIso,
   type Millis,
   type MonotonicTime,
+  NO_LONGER_NEEDED,
   subtractTime,
   type WallTime,
 } from "../../core/base/clock.ts";
-import { formatIso } from "../../core/base/duration.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { quoteText } from "../../core/base/text.ts";
-import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { findFirstKey } from "../../core/protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
-import { findCancellation, formatCancellation } from "../../schedule/state/cancel-occurrences.ts";
-import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
+import {
+  type EndedOccurrence,
+  findCancellation,
+  formatCancellation,
+} from "../../schedule/state/complete-occurrence.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
@@ -20,7 +23,7 @@ import type { TaskResult } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import { completeTask, endOccurrence, type TaskCompletion } from "../tasks/complete-task.ts";
 import { type CheckpointWriter, createCheckpointWriter } from "../tasks/running-task.ts";
-import { TaskReport } from "../tasks/task-report.ts";
+import { TaskReport } from "../tasks/task-pool.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for completing a task, ms. */

@@ -1,6 +1,5 @@
-import type { Clock, Millis, WallTime } from "../../core/base/clock.ts";
+import { type Clock, type Millis, raceAbort, type WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
-import { raceAbort } from "../../core/base/wait.ts";
 import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import type { Definition } from "../../schedule/definition.ts";
@@ -18,7 +17,7 @@ import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
 import { createStrayRelease } from "../tasks/stray-claims.ts";
-import { reportUnstarted } from "../tasks/task-report.ts";
+import { reportUnstarted } from "../tasks/task-pool.ts";
 import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";

@@ -1,6 +1,5 @@
-import { addMs, computeLead, type Millis, type WallTime } from "../../core/base/clock.ts";
-import { formatDuration } from "../../core/base/duration.ts";
-import { isUnavailable } from "../../core/etcd/retry.ts";
+import { addMs, computeLead, formatDuration, type Millis, type WallTime } from "../../core/base/clock.ts";
+import { isUnavailable } from "../../core/etcd/store.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
 import { type ClockOffset, computeClockDistance } from "../../site/check/clock.ts";
 import type { WorkerListener } from "../events.ts";

@@ -1,5 +1,4 @@
-import { addMs, type Seconds } from "../../core/base/clock.ts";
-import { DAY_MS } from "../../core/base/duration.ts";
+import { addMs, DAY_MS, type Seconds } from "../../core/base/clock.ts";
 import { generateRunId } from "../../core/base/ids.ts";
 import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
 import {

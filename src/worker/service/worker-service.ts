@@ -1,5 +1,4 @@
-import type { Millis } from "../../core/base/clock.ts";
-import { formatDuration, formatInstant } from "../../core/base/duration.ts";
+import { formatDuration, formatInstant, type Millis } from "../../core/base/clock.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
 import { VERSION } from "../../core/base/version.ts";

@@ -1,8 +1,7 @@
 import type { Millis, MonotonicTime, WallTime } from "../../core/base/clock.ts";
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { buildTraceVariables } from "../../core/base/trace.ts";
-import { retryUnavailable } from "../../core/etcd/retry.ts";
-import { StoreError } from "../../core/etcd/store.ts";
+import { retryUnavailable, StoreError } from "../../core/etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../core/protocol/guards.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import {

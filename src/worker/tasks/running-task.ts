@@ -1,7 +1,6 @@
 import { TooLargeError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
-import { retryUnavailable } from "../../core/etcd/retry.ts";
-import { StoreError } from "../../core/etcd/store.ts";
+import { retryUnavailable, StoreError } from "../../core/etcd/store.ts";
 import { guardNotNewer } from "../../core/protocol/guards.ts";
 import { findFirstKey, type Txn } from "../../core/protocol/txn.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";

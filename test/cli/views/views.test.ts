@@ -62,10 +62,12 @@ describe("the other views", () => {
     });
   });
 
-  it("show hosts that were seen, that hold, and that a group names", () => {
-    expect(cellsBy("host", "hosts")).toMatchObject({
+  it("show hosts that were seen, that hold, that a group names, and that are drained before their first run", () => {
+    const drain = createDrainKey("host", "New.example.com");
+    expect(cellsBy("host", "hosts", [...KVS, drain])).toMatchObject({
       "a.example.com": { state: "busy", seen: "now", held: "1", cpu: "4", groups: "web", note: "" },
       "gone.example.com": { seen: "never", held: "0" },
+      "new.example.com": { state: "unknown, drained", seen: "never", note: "drained by ann" },
     });
     expect(show("groups").cells).toMatchObject([{ group: "web", hosts: "2", live: "1" }]);
   });

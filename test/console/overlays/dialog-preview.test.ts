@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** Opens a preview of a command. Each is made anew when `change` says that etcd has changed. */
 async function openPreview() {
-  const state = { snapshot: {}, runs: "a", made: 0 };
+  const state = { snapshot: {}, runs: "a", made: 0, screen: 1 };
   vi.spyOn(rowActions, "runPreview").mockImplementation(() => {
     state.made += 1;
     return Promise.resolve({ affectedRuns: state.runs, revision: String(state.made) } as never);
@@ -27,7 +27,10 @@ async function openPreview() {
       connection: { kind: "live" },
     },
     context: { clock: { now: () => performance.now() } },
-    ports: { runWhenShown: (action: () => void) => answers.push(action) },
+    ports: {
+      runWhenShown: (action: () => void) => answers.push(action),
+      getScreenNumber: () => state.screen,
+    },
     jobs: undefined,
     notifyChange: () => preview.onShown(),
   } as unknown as ConsoleApp;
@@ -46,7 +49,10 @@ async function openPreview() {
     await vi.advanceTimersByTimeAsync(ms);
   };
   const getBound = () => preview.bound?.map(({ revision }) => revision);
-  return { preview, change, answer, getBound };
+  const takeScreen = () => {
+    state.screen += 1;
+  };
+  return { preview, change, answer, getBound, takeScreen };
 }
 
 it("confirms the preview that the terminal has shown, although it was made again meanwhile", async () => {
@@ -67,6 +73,17 @@ it("confirms nothing that ends other runs than the preview on the terminal", asy
   expect(getBound()).toBeUndefined();
   await answer();
   expect(getBound()).toEqual(["2"]);
+});
+
+it("confirms nothing that was shown before another program had the terminal", async () => {
+  const { preview, answer, getBound, takeScreen } = await openPreview();
+  await answer();
+  expect(getBound()).toEqual(["1"]);
+  takeScreen();
+  expect(getBound()).toBeUndefined(); // for a key that was typed meanwhile
+  preview.onShown();
+  await answer();
+  expect(getBound()).toEqual(["1"]);
 });
 
 it("confirms nothing by the answer to a question from before a key that came too early", async () => {

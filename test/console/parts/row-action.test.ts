@@ -100,11 +100,15 @@ describe("the word that confirms", () => {
       [gone, preview],
       "2",
     ],
-    ["reset", [["run", toRunId("a")]], [preview], toRunId("a")],
+    ["reset", [["run", "9k3w0123456789ab"]], [preview], "9k3w"],
+    ["reset", [["run", "8k3wx10000000000"]], [preview], "8k3wx1"],
+    ["reset", [["run", "8k3wx0000000"]], [preview], "8k3wx0000000"],
+    ["reset", [["lock", "run"]], [preview], "run"],
     ["drain", [["all"]], undefined, "all"],
     ["drain", [["lock", "x"]], [preview], undefined],
     ["group delete", [["web"]], [preview], undefined],
   ] as const)("%s %j", (id, items, previews, word) => {
-    expect(findConfirmationWord(getCommandById(id), items, previews)).toBe(word);
+    const runs = ["8k3wx00000000000", "8k3wx0000000", "8k3wx10000000000"];
+    expect(findConfirmationWord(getCommandById(id), items, previews, runs)).toBe(word);
   });
 });

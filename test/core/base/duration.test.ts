@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatDuration, parseDuration } from "../../../src/core/base/duration.ts";
+import { formatDuration, parseDuration } from "../../../src/core/base/clock.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../fixtures/manual-clock.ts";
-import { waitAtMost, waitForAbort } from "../../../src/core/base/wait.ts";
+import { waitAtMost, waitForAbort } from "../../../src/core/base/clock.ts";
 
 test.each([
   ["a promise that resolves in time", async () => {}, true],

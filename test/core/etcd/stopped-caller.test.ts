@@ -3,8 +3,7 @@ import { setImmediate as letLoopTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { open } from "../../../fixtures/etcd/served-subject.ts";
-import { runWithDeadline } from "../../../src/core/etcd/retry.ts";
-import type { Store } from "../../../src/core/etcd/store.ts";
+import { runWithDeadline, type Store } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 
 /** Longer than all timeouts, and than the second that `runWithDeadline` gives a call at least; ms. */

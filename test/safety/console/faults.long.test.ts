@@ -223,13 +223,21 @@ describe("the terminal", () => {
     expect(console.getText()).toContain("a defect for a test");
   });
 
-  test("is given to the shell by Ctrl+Z, and taken again by fg", async ({ namespace }) => {
+  test("is given to the shell by Ctrl+Z, and taken again by fg, with what was typed", async ({
+    namespace,
+  }) => {
     const shell = await openConsoleInShell(namespace);
     await shell.waitFor(/live rev \d+/);
+    await shell.typeAndWait(":resource set", /▎. resource set/);
+    await shell.pressAndWait("enter", "> resource ");
+    await shell.typeAndWait("db", "signalbox resource set db");
     await shell.pressAndWait("ctrl+z", "Stopped");
     expect([shell.isAlternate, shell.modes.has(1000), shell.modes.has(25)]).toEqual([false, false, true]);
+    shell.resize(100, 35);
     await shell.typeAndWait("fg\r", /live rev \d+/);
-    expect(shell.isAlternate).toBe(true);
+    expect([shell.isAlternate, shell.getScreen().length]).toEqual([true, 35]);
+    expect(shell.getText()).toContain("signalbox resource set db"); // what was typed is not lost
+    await shell.pressAndWait("escape", (it) => !it.getText().includes("Esc cancel"));
     await shell.pressAndWait("q", /ready\$\s*$/); // the console has ended, and no longer reads what is typed
     await shell.typeAndWait("echo code $?\r", "code 0");
     expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { holdLock, putTickets } from "../../../fixtures/cluster/sample-queues.ts";
+import { holdLock, putTickets, startSampleQueues } from "../../../fixtures/cluster/sample-queues.ts";
 import { putSampleSchedules, putSamples } from "../../../fixtures/cluster/sample-site.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { askPage, followPage, startPage } from "../../../fixtures/page.ts";
@@ -136,6 +136,13 @@ describe.concurrent("signalbox serve", () => {
     expect(Object.keys(JSON.parse(await readPage("/overview.json")))).toEqual(
       Object.keys(JSON.parse(await namespace.expectDone("overview", "--json"))),
     );
+  });
+
+  test("shows on the overview what runs wait for while others hold it", async ({ namespace }) => {
+    await startSampleQueues(namespace);
+    const { text } = await askPage(await startPage(namespace), "/");
+    expect(text).toMatch(/<section id="locks">.*\/lock\/x".*<section id="resources">.*\/resource\/db"/s);
+    expect(text).not.toMatch(/at most \d+\.|, \d+\.\d+ last/);
   });
 
   test("has no output of runs, unless it is asked to show it", async ({ namespace }) => {

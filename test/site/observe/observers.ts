@@ -9,7 +9,7 @@ import type { Store } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
-import { type EtcdHealth, watchEtcdHealth } from "../../../src/site/observe/etcd-health.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../../src/site/observe/etcd-cluster.ts";
 import { type FollowEvent, followEtcd } from "../../../src/site/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/site/observe/ports.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { keys } from "../../../fixtures/protocol/samples.ts";
 import { type AuditRecord, generateAuditId, serializeAuditRecord } from "../../../src/core/protocol/audit.ts";
-import { prune, readPruneCandidates } from "../../../src/site/operate/prune.ts";
+import { prune, readPruneCandidates } from "../../../src/site/operate/retention.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;

@@ -421,11 +421,10 @@ describe("several workers", () => {
   test("of what is late for long, it takes first what it is the first one for, so that two do not race for all", async () => {
     const hand = createHeldHandler();
     fixture.clock.set(START + MINUTE);
-    const worker = fixture.startWorker(hand.run, { concurrency: 1 });
-    const own = await worker.waitUntilJoined();
     await fixture.putWorker("other");
     const ids = Array.from({ length: 16 }, (_, n) => `late${n}`);
     for (const id of ids) await fixture.add(id, {}, { start: START });
+    const own = await fixture.startWorker(hand.run, { concurrency: 1 }).waitUntilJoined(); // it has read all of them
     await hand.hasTaken(1);
     fixture.clock.advance(15_000);
     for (const at of ids.keys()) {

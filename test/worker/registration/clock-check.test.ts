@@ -13,8 +13,7 @@ import {
   START,
   WorkerFixture,
 } from "../../../fixtures/worker/worker-fixture.ts";
-import { computeLead, type MonotonicTime, subtractTime } from "../../../src/core/base/clock.ts";
-import { waitForAbort } from "../../../src/core/base/wait.ts";
+import { computeLead, type MonotonicTime, subtractTime, waitForAbort } from "../../../src/core/base/clock.ts";
 import { readMemberClocks } from "../../../src/core/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";

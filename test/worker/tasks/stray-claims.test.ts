@@ -9,7 +9,7 @@ import {
   START,
   WorkerFixture,
 } from "../../../fixtures/worker/worker-fixture.ts";
-import { waitForAbort } from "../../../src/core/base/wait.ts";
+import { waitForAbort } from "../../../src/core/base/clock.ts";
 import { delegateStore, type Store } from "../../../src/core/etcd/store.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { Txn } from "../../../src/core/protocol/txn.ts";

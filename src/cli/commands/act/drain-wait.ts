@@ -1,14 +1,14 @@
 import {
   addMs,
+  formatDuration,
   LONG_AGO,
   type Millis,
   type MonotonicTime,
   NEVER,
+  NO_LONGER_NEEDED,
   subtractTime,
 } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
-import { NO_LONGER_NEEDED } from "../../../core/base/wait.ts";
-import { isUnavailable } from "../../../core/etcd/retry.ts";
+import { isUnavailable } from "../../../core/etcd/store.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../core/protocol/drain.ts";
 import { guardRevision } from "../../../core/protocol/guards.ts";
 import { parseTicket } from "../../../core/protocol/ticket.ts";
@@ -64,109 +64,97 @@ const FIRST_LOOK = 1_000;
  * Waits until nothing in the scope of a drain is held. Groups decide which hosts are in scope, and may change
  * meanwhile. It reports the remaining holders. While etcd is unavailable, it reports that and continues.
  */
-class DrainWatcher {
-  readonly #context: CommandContext;
-  readonly #waiting: DrainWaitRequest;
-  readonly #builder: SnapshotBuilder;
+async function watchDrain(context: CommandContext, waiting: DrainWaitRequest): Promise<DrainWaitResult> {
   /** Aborted when the deadline passes or the drain ends by itself. */
-  #alarm = new AbortController();
-  #timer = new AbortController();
-  #holders: readonly Claim[];
-  #hasLooked = false;
+  let alarm = new AbortController();
+  let timer = new AbortController();
+  let hasLooked = false;
   /** Keys of the held tickets, and of tasks. While these disappear one by one, nothing else needs to be read. */
-  #held = new Set<string>();
+  let held = new Set<string>();
   /** The number of holders in the last report, and its time. */
-  #told = -1;
-  #toldAt = LONG_AGO;
-  #isAway = false;
+  let told = -1;
+  let toldAt = LONG_AGO;
+  let isAway = false;
   /** When a vanished ticket or task was first seen, by the key of its mark or its run: reading of the clock, ms. */
-  readonly #vanishedSince = new Map<string, MonotonicTime>();
+  const vanishedSince = new Map<string, MonotonicTime>();
+  let known = waiting.holders;
+  const tasks = coversTasks(waiting.target) ? (["dues"] as const) : []; // of 100,000 schedules, it may be much
+  const builder = new SnapshotBuilder(context.keys, [...SCOPE_COLLECTIONS, ...tasks]);
 
-  constructor(context: CommandContext, waiting: DrainWaitRequest) {
-    this.#context = context;
-    this.#waiting = waiting;
-    this.#holders = waiting.holders;
-    const tasks = coversTasks(waiting.target) ? (["dues"] as const) : []; // of 100,000 schedules, it may be much
-    this.#builder = new SnapshotBuilder(context.keys, [...SCOPE_COLLECTIONS, ...tasks]);
+  try {
+    return await retry();
+  } finally {
+    timer.abort(NO_LONGER_NEEDED);
   }
 
-  /** @throws the signal's reason; StoreError if etcd refuses the reads */
-  async run(): Promise<DrainWaitResult> {
-    try {
-      return await this.#retry();
-    } finally {
-      this.#timer.abort(NO_LONGER_NEEDED);
-    }
-  }
-
-  async #retry(): Promise<DrainWaitResult> {
-    const { clock, signal } = this.#context;
+  async function retry(): Promise<DrainWaitResult> {
+    const { clock, signal } = context;
     for (;;) {
-      this.#alarm = new AbortController();
-      this.#setAlarm(Math.max(this.#computeTimeLeft(), this.#hasLooked ? 0 : FIRST_LOOK));
+      alarm = new AbortController();
+      setAlarm(Math.max(computeTimeLeft(), hasLooked ? 0 : FIRST_LOOK));
       try {
-        return await this.#watch(AbortSignal.any([signal, this.#alarm.signal]));
+        return await watch(AbortSignal.any([signal, alarm.signal]));
       } catch (error) {
         signal.throwIfAborted();
-        const isRung = this.#alarm.signal.aborted; // the drain may have ended instead: read again
+        const isRung = alarm.signal.aborted; // the drain may have ended instead: read again
         if (!isRung && !isUnavailable(error)) throw error;
         if (!isRung) {
-          this.#reportAway(error as Error);
-          await clock.sleep(Math.max(0, Math.min(RETRY_PAUSE_MS, this.#computeTimeLeft())), signal);
+          reportAway(error as Error);
+          await clock.sleep(Math.max(0, Math.min(RETRY_PAUSE_MS, computeTimeLeft())), signal);
         }
-        if (this.#computeTimeLeft() <= 0) return { kind: "timeout", holders: this.#listRemaining() };
+        if (computeTimeLeft() <= 0) return { kind: "timeout", holders: listRemaining() };
       }
     }
   }
 
-  async #watch(signal: AbortSignal): Promise<DrainWaitResult> {
-    for await (const news of followEtcd(this.#context, this.#builder, signal)) {
-      const verdict = this.#onNews(news);
+  async function watch(signal: AbortSignal): Promise<DrainWaitResult> {
+    for await (const news of followEtcd(context, builder, signal)) {
+      const verdict = onNews(news);
       if (verdict !== undefined) return verdict;
     }
     throw new Error("the watch of etcd ended without an error");
   }
 
-  #onNews(news: FollowEvent): DrainWaitResult | undefined {
-    if (news.kind === "away") return this.#reportAway(news.error);
-    if (this.#isAway) this.#context.printMessage("etcd is reachable again");
-    this.#isAway = false;
-    if (news.kind === "read") return this.#judge();
-    const { keys } = this.#context;
+  function onNews(news: FollowEvent): DrainWaitResult | undefined {
+    if (news.kind === "away") return reportAway(news.error);
+    if (isAway) context.printMessage("etcd is reachable again");
+    isAway = false;
+    if (news.kind === "read") return judge();
+    const { keys } = context;
     const decisive = [keys.drains(), keys.groups()];
     let isUnclear = false;
     for (const event of news.batch.events) {
       const key = event.type === "put" ? event.kv.key : event.key;
       if (decisive.some((range) => key >= range.key && key < range.rangeEnd)) isUnclear = true;
-      if (event.type === "delete" || !canHold(event.kv)) this.#held.delete(key);
+      if (event.type === "delete" || !canHold(event.kv)) held.delete(key);
     }
-    if (isUnclear || this.#held.size === 0) return this.#judge();
-    this.#reportRemaining();
+    if (isUnclear || held.size === 0) return judge();
+    reportRemaining();
     return undefined;
   }
 
-  #judge(): DrainWaitResult | undefined {
-    const { clock } = this.#context;
-    const { target } = this.#waiting;
-    const snapshot = this.#builder.getSnapshot();
+  function judge(): DrainWaitResult | undefined {
+    const { clock } = context;
+    const { target } = waiting;
+    const snapshot = builder.getSnapshot();
     const extent = computeDrainExtent(snapshot, target, clock.getWallTime());
     const all = [...extent.holders, ...listLostTasks(snapshot, target)];
-    const times = all.map((claim) => this.#measureTimeToEnd(claim));
+    const times = all.map((claim) => measureTimeToEnd(claim));
     const holders = all.filter((_, at) => (times[at] ?? 0) > 0);
     const drains = findDrainsOfTarget(snapshot, target).filter(
       (drain) => !hasEnded(drain, clock.getWallTime()),
     );
     if (drains.length === 0) return { kind: "lifted", holders };
     if (holders.length === 0) return { kind: "empty", holders };
-    const awaited = holders.filter(({ run }) => !this.#waiting.spared?.has(run));
+    const awaited = holders.filter(({ run }) => !waiting.spared?.has(run));
     if (awaited.length === 0) return { kind: "timeout", holders };
-    const isNew = !this.#hasLooked || holders.length !== this.#told;
-    this.#hasLooked = true;
-    this.#holders = holders;
-    this.#held = new Set(awaited.flatMap(listHeldKeys));
-    if (isNew) this.#reportHolders(holders);
+    const isNew = !hasLooked || holders.length !== told;
+    hasLooked = true;
+    known = holders;
+    held = new Set(awaited.flatMap(listHeldKeys));
+    if (isNew) reportHolders(holders);
     const ends = drains.map(({ until = Number.POSITIVE_INFINITY }) => until - clock.getWallTime() + 1);
-    this.#setAlarm(Math.min(this.#computeTimeLeft(), Math.max(...ends), ...times.filter((ms) => ms > 0)));
+    setAlarm(Math.min(computeTimeLeft(), Math.max(...ends), ...times.filter((ms) => ms > 0)));
     return undefined;
   }
 
@@ -174,59 +162,56 @@ class DrainWatcher {
    * Measures for how long the command of a holder may still be running: if all its tickets have vanished, or the
    * running key of its task, for their time to live from when that was seen.
    */
-  #measureTimeToEnd(claim: Claim): Millis {
-    const now = this.#context.clock.now();
+  function measureTimeToEnd(claim: Claim): Millis {
+    const now = context.clock.now();
     const { run, lost } = claim;
     const held = lost === undefined ? listHeldEntries(claim) : [{ key: run, vanished: lost }];
     const times = held.map(({ key, vanished }) => {
       if (vanished === undefined) return Number.POSITIVE_INFINITY;
-      const since = this.#vanishedSince.get(key) ?? now;
-      this.#vanishedSince.set(key, since);
+      const since = vanishedSince.get(key) ?? now;
+      vanishedSince.set(key, since);
       return subtractTime(addMs(since, vanished.ttl * 1000), now);
     });
     return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
   }
 
   /** Lists the known holders that still hold a ticket. */
-  #listRemaining(): readonly Claim[] {
-    if (!this.#hasLooked) return this.#holders;
-    return this.#holders.filter((claim) => listHeldKeys(claim).some((key) => this.#held.has(key)));
+  function listRemaining(): readonly Claim[] {
+    if (!hasLooked) return known;
+    return known.filter((claim) => listHeldKeys(claim).some((key) => held.has(key)));
   }
 
   /** Reports the remaining holders, but not each of thousands. */
-  #reportRemaining(): void {
-    if (
-      subtractTime(this.#context.clock.now(), this.#toldAt) < TELL_EVERY &&
-      this.#held.size > MAX_TICKETS_TOLD_AT_ONCE
-    )
+  function reportRemaining(): void {
+    if (subtractTime(context.clock.now(), toldAt) < TELL_EVERY && held.size > MAX_TICKETS_TOLD_AT_ONCE)
       return;
-    const remaining = this.#listRemaining();
-    if (remaining.length !== this.#told) this.#reportHolders(remaining);
+    const remaining = listRemaining();
+    if (remaining.length !== told) reportHolders(remaining);
   }
 
-  #reportHolders(holders: readonly Claim[]): void {
-    this.#told = holders.length;
-    this.#toldAt = this.#context.clock.now();
-    this.#context.printMessage(`waiting for ${formatHolders(holders)}`);
+  function reportHolders(holders: readonly Claim[]): void {
+    told = holders.length;
+    toldAt = context.clock.now();
+    context.printMessage(`waiting for ${formatHolders(holders)}`);
   }
 
-  #reportAway(error: Error): undefined {
-    if (!this.#isAway) this.#context.printMessage(`etcd is unreachable (${error.message}); waiting for it`);
-    this.#isAway = true;
+  function reportAway(error: Error): undefined {
+    if (!isAway) context.printMessage(`etcd is unreachable (${error.message}); waiting for it`);
+    isAway = true;
   }
 
   /** Replaces the alarm that was set before. */
-  #setAlarm(ms: Millis): void {
-    this.#timer.abort(NO_LONGER_NEEDED);
+  function setAlarm(ms: Millis): void {
+    timer.abort(NO_LONGER_NEEDED);
     if (!Number.isFinite(ms)) return;
-    this.#timer = new AbortController();
-    const bell = this.#alarm;
+    timer = new AbortController();
+    const bell = alarm;
     const abortAlarm = () => bell.abort(NO_LONGER_NEEDED);
-    this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
+    context.clock.sleep(Math.max(0, ms), timer.signal).then(abortAlarm, () => {});
   }
 
-  #computeTimeLeft(): Millis {
-    return subtractTime(this.#waiting.deadline ?? NEVER, this.#context.clock.now());
+  function computeTimeLeft(): Millis {
+    return subtractTime(waiting.deadline ?? NEVER, context.clock.now());
   }
 }
 
@@ -262,12 +247,12 @@ export async function waitForDrain(
   const start = clock.now();
   const formatElapsed = () => formatDuration(Math.round(subtractTime(clock.now(), start) / 100) * 100);
   const deadline = timeout === undefined ? undefined : addMs(start, timeout);
-  let result = await new DrainWatcher(context, { target, deadline, holders }).run();
+  let result = await watchDrain(context, { target, deadline, holders });
   let asked = 0;
   if (result.kind === "timeout" && reset) {
     const ended = await retryReset(context, options, formatElapsed);
     const spared = new Set(ended.spared.map(({ run }) => run));
-    result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
+    result = await watchDrain(context, { target, holders: result.holders, spared });
     asked = ended.asked.size;
   }
   const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });

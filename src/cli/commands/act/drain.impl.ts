@@ -1,8 +1,7 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { formatDuration, type WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, UsageError } from "../../../core/base/errors.ts";
 import { clean, collectTexts, suggestNearest } from "../../../core/base/text.ts";
-import { isUnavailable } from "../../../core/etcd/retry.ts";
+import { isUnavailable } from "../../../core/etcd/store.ts";
 import { listGroupHosts } from "../../../core/fleet/groups.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../../core/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../site/operate/drain.ts";

@@ -1,5 +1,4 @@
-import { addMs, subtractTime, type WallTime } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { addMs, formatDuration, subtractTime, type WallTime } from "../../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { clean, formatShortList, quoteText, suggestNearest } from "../../../core/base/text.ts";

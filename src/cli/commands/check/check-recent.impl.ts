@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";

@@ -10,8 +10,7 @@ import {
 } from "../../../schedule/calendar/calendar.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
 import { listUsers } from "../../../site/operate/calendar-changes.ts";
-import type { StoredCalendar } from "../../../site/operate/stored-calendars.ts";
-import { readAllStoredSchedules } from "../../../site/operate/stored-schedules.ts";
+import { readAllStoredSchedules, type StoredCalendar } from "../../../site/operate/stored-schedules.ts";
 import { createActionCommand } from "../../frame/action.ts";
 import type { JsonFlags } from "../../frame/command-line/flags.ts";
 import { readDocumentText } from "../../frame/documents.ts";

@@ -1,14 +1,14 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { getTicketKey } from "../../../core/protocol/ticket.ts";
+import { waitUntilGone } from "../../../site/operate/reset.ts";
 import {
+  getRetentionLimits,
   PRUNE_TARGET,
   type PruneCandidates,
   prune,
   readPruneCandidates,
-} from "../../../site/operate/prune.ts";
-import { waitUntilGone } from "../../../site/operate/reset.ts";
-import { getRetentionLimits } from "../../../site/operate/retention.ts";
+} from "../../../site/operate/retention.ts";
 import { createActionCommand, performAction } from "../../frame/action.ts";
 import type { PruneResult } from "../../frame/outcome.ts";
 import type { CommandContext } from "../../frame/store-command.ts";

@@ -1,5 +1,5 @@
 import ICAL from "ical.js";
-import { DAY_MS } from "../../../core/base/duration.ts";
+import { DAY_MS } from "../../../core/base/clock.ts";
 import { ConfigError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { formatDay } from "../../../schedule/calendar/calendar.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isScalar, visit, Document as YamlDocument } from "yaml";
-import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
+import { formatDuration, parseDuration } from "../../../core/base/clock.ts";
 import type { JsonFault } from "../../../core/base/json-fault.ts";
 import type { JsonSchema } from "../../../core/base/json-schema.ts";
 import { isJsonObject } from "../../../core/base/parse-json.ts";
@@ -114,9 +114,9 @@ export async function parseSiteDocument(
   if ("faults" in opened) return opened;
   const { source } = opened;
   const hasResources = isJsonObject(source.value) && source.value.resources !== undefined;
-  const reader = new SiteReader(hasResources ? await loadCheck() : () => undefined);
-  const value = reader.readRoot(source.value);
-  const faults = [...source.duplicateKeys, ...reader.faults.map((fault) => source.locate(fault))];
+  const checkTotal = hasResources ? await loadCheck() : () => undefined;
+  const { value, faults: found } = readSite(checkTotal, source.value);
+  const faults = [...source.duplicateKeys, ...found.map((fault) => source.locate(fault))];
   if (faults.length === 0) return { value };
   return { faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
@@ -136,36 +136,33 @@ function openSource(
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads the values of a document. Continues after a fault, so that the author sees all faults at once. */
-class SiteReader {
-  readonly faults: DocumentFault[] = [];
-  readonly #checkTotal: TotalCheck;
+function readSite(
+  checkTotal: TotalCheck,
+  root: unknown,
+): { value: SiteDocument; faults: readonly DocumentFault[] } {
+  const faults: DocumentFault[] = [];
 
-  constructor(checkTotal: TotalCheck) {
-    this.#checkTotal = checkTotal;
-  }
-
-  readRoot(root: unknown): SiteDocument {
-    const fields = this.#readFields(root, [], "the document", SITE_SCHEMA);
-    if (fields === undefined) return {};
-    const { version, groups, resources, calendars, schedules } = fields;
-    if (version !== undefined && version !== SITE_VERSION)
-      this.#add(["version"], `the version must be the number ${SITE_VERSION}; got ${quoteValue(version)}`);
-    if (SITE_KINDS.every((kind) => fields[kind] === undefined))
-      this.#add([], `it has none of ${SITE_KINDS.map((kind) => quoteText(kind)).join(", ")}`);
-    return {
-      ...(groups !== undefined && { groups: this.#readNamed("group", groups, this.#readGroup) }),
-      ...(resources !== undefined && { resources: this.#readResources(resources) }),
-      ...(calendars !== undefined && {
-        calendars: this.#readNamed("calendar", calendars, this.#readCalendar),
-      }),
-      ...(schedules !== undefined && {
-        schedules: this.#readNamed("schedule", schedules, this.#readSchedule),
-      }),
-    };
-  }
+  const fields = readFields(root, [], "the document", SITE_SCHEMA);
+  if (fields === undefined) return { value: {}, faults };
+  const { version, groups, resources, calendars, schedules } = fields;
+  if (version !== undefined && version !== SITE_VERSION)
+    add(["version"], `the version must be the number ${SITE_VERSION}; got ${quoteValue(version)}`);
+  if (SITE_KINDS.every((kind) => fields[kind] === undefined))
+    add([], `it has none of ${SITE_KINDS.map((kind) => quoteText(kind)).join(", ")}`);
+  const value = {
+    ...(groups !== undefined && { groups: readNamed("group", groups, readGroup) }),
+    ...(resources !== undefined && { resources: readResources(resources) }),
+    ...(calendars !== undefined && {
+      calendars: readNamed("calendar", calendars, readCalendar),
+    }),
+    ...(schedules !== undefined && {
+      schedules: readNamed("schedule", schedules, readSchedule),
+    }),
+  };
+  return { value, faults };
 
   /** Reads an object whose keys are names. */
-  #readNamed<T>(
+  function readNamed<T>(
     noun: string,
     value: unknown,
     read: (value: unknown, path: DocumentPath, name: string) => T | undefined,
@@ -173,115 +170,123 @@ class SiteReader {
     const found = new Map<string, T>();
     const path = [`${noun}s`];
     if (!isJsonObject(value)) {
-      this.#add(path, `${quoteText(`${noun}s`)} must be an object: ${noun}s by name`);
+      add(path, `${quoteText(`${noun}s`)} must be an object: ${noun}s by name`);
       return found;
     }
     for (const [name, one] of Object.entries(value)) {
-      this.#checkName(noun, name, [...path, name], true);
-      const parsed = read.call(this, one, [...path, name], name);
+      checkName(noun, name, [...path, name], true);
+      const parsed = read(one, [...path, name], name);
       if (parsed !== undefined) found.set(name, parsed);
     }
     return found;
   }
 
-  #readGroup(value: unknown, path: DocumentPath, name: string): DocumentedGroup | undefined {
-    if (!isJsonObject(value)) return { members: this.#readMembers(value, path, name) };
+  function readGroup(value: unknown, path: DocumentPath, name: string): DocumentedGroup | undefined {
+    if (!isJsonObject(value)) return { members: readMembers(value, path, name) };
     const what = `group ${quoteText(name)}`;
-    const { members = [], source } = this.#readFields(value, path, what, GROUP.oneOf?.[2] ?? {}) ?? {};
+    const { members = [], source } = readFields(value, path, what, GROUP.oneOf?.[2] ?? {}) ?? {};
     return {
-      members: this.#readMembers(members, [...path, "members"], name),
-      ...this.#readSource(source, path),
+      members: readMembers(members, [...path, "members"], name),
+      ...readSource(source, path),
     };
   }
 
-  #readMembers(value: unknown, path: DocumentPath, name: string): readonly string[] {
+  function readMembers(value: unknown, path: DocumentPath, name: string): readonly string[] {
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     const names = items.flatMap((item, index) => {
       const at = Array.isArray(value) ? [...path, index] : path;
       if (typeof item === "string") {
-        this.#checkName("member", item, at);
+        checkName("member", item, at);
         return item;
       }
-      this.#add(at, `group ${quoteText(name)}: a member must be a host or a group, in quotes`);
+      add(at, `group ${quoteText(name)}: a member must be a host or a group, in quotes`);
       return [];
     });
     return normalizeMembers(names);
   }
 
-  #readResources(value: unknown): Map<string, DocumentedResource> {
+  function readResources(value: unknown): Map<string, DocumentedResource> {
     const resources = new Map<string, DocumentedResource>();
     if (!Array.isArray(value))
-      this.#add(
+      add(
         ["resources"],
         '"resources" must be a list of names, or of objects such as { name: db, total: 10 }',
       );
     for (const [index, item] of (Array.isArray(value) ? value : []).entries()) {
       const path = ["resources", index];
-      const named = this.#readResource(item, path, index);
+      const named = readResource(item, path, index);
       if (named === undefined) continue;
       const [name, entry] = named;
-      if (resources.has(name)) this.#add(path, `resource ${quoteText(name)} is listed twice`);
+      if (resources.has(name)) add(path, `resource ${quoteText(name)} is listed twice`);
       resources.set(name, entry);
     }
     return resources;
   }
 
-  #readResource(item: unknown, path: DocumentPath, index: number): [string, DocumentedResource] | undefined {
+  function readResource(
+    item: unknown,
+    path: DocumentPath,
+    index: number,
+  ): [string, DocumentedResource] | undefined {
     if (typeof item === "string") {
-      this.#checkName("resource", item, path);
+      checkName("resource", item, path);
       return [item, { isWhole: false, config: { order: index + 1 } }];
     }
-    const fields = this.#readFields(item, path, "a resource", RESOURCE);
+    const fields = readFields(item, path, "a resource", RESOURCE);
     if (fields === undefined) return undefined;
     const { name } = fields;
     const at = name === undefined ? path : [...path, "name"];
     if (typeof name !== "string") {
-      this.#add(at, 'a resource needs a "name", in quotes');
+      add(at, 'a resource needs a "name", in quotes');
       return undefined;
     }
-    this.#checkName("resource", name, at);
-    return [name, { isWhole: true, config: this.#readConfig(name, fields, path) }];
+    checkName("resource", name, at);
+    return [name, { isWhole: true, config: readConfig(name, fields, path) }];
   }
 
-  #readConfig(name: string, { total, order, note, source }: Fields, path: DocumentPath): ResourceConfig {
+  function readConfig(
+    name: string,
+    { total, order, note, source }: Fields,
+    path: DocumentPath,
+  ): ResourceConfig {
     if (order !== undefined && !Number.isSafeInteger(order))
-      this.#add([...path, "order"], "an order must be a whole number");
+      add([...path, "order"], "an order must be a whole number");
     return normalizeResource({
-      ...(total !== undefined && { total: this.#readTotal(name, total, [...path, "total"]) }),
+      ...(total !== undefined && { total: readTotal(name, total, [...path, "total"]) }),
       ...(order !== undefined && { order: order as number }),
-      ...this.#readNote(note, path, LONGEST_NOTE),
-      ...this.#readSource(source, path),
+      ...readNote(note, path, LONGEST_NOTE),
+      ...readSource(source, path),
     });
   }
 
-  #readTotal(name: string, value: unknown, path: DocumentPath): string {
+  function readTotal(name: string, value: unknown, path: DocumentPath): string {
     if (typeof value !== "number" && typeof value !== "string")
-      this.#add(path, "a total must be a number, or an expression over macros in quotes");
+      add(path, "a total must be a number, or an expression over macros in quotes");
     else {
-      const fault = this.#checkTotal(name, String(value));
-      if (fault !== undefined) this.#add(path, `resource ${quoteText(name)}: total ${fault}`);
+      const fault = checkTotal(name, String(value));
+      if (fault !== undefined) add(path, `resource ${quoteText(name)}: total ${fault}`);
     }
     return String(value);
   }
 
-  #readCalendar(value: unknown, path: DocumentPath, name: string): Calendar | undefined {
+  function readCalendar(value: unknown, path: DocumentPath, name: string): Calendar | undefined {
     const what = `calendar ${quoteText(name)}`;
-    const fields = this.#readFields(value, path, what, CALENDAR);
+    const fields = readFields(value, path, what, CALENDAR);
     if (fields === undefined) return undefined;
     const { days, note, source } = fields;
     if (!Array.isArray(days) || !days.every((day) => typeof day === "string")) {
-      this.#add(days === undefined ? path : [...path, "days"], `${what} needs "days", a list of texts`);
+      add(days === undefined ? path : [...path, "days"], `${what} needs "days", a list of texts`);
       return undefined;
     }
     const bad = days.findIndex((day) => findDayFault([day]) !== undefined);
     const fault = findDayFault(days);
-    if (fault !== undefined) this.#add([...path, "days", ...(bad < 0 ? [] : [bad])], `${what}: ${fault}`);
-    return { days: normalizeDays(days), ...this.#readNote(note, path), ...this.#readSource(source, path) };
+    if (fault !== undefined) add([...path, "days", ...(bad < 0 ? [] : [bad])], `${what}: ${fault}`);
+    return { days: normalizeDays(days), ...readNote(note, path), ...readSource(source, path) };
   }
 
-  #readSchedule(value: unknown, path: DocumentPath, id: string): Definition | undefined {
+  function readSchedule(value: unknown, path: DocumentPath, id: string): Definition | undefined {
     const what = `schedule ${quoteText(id)}`;
-    const fields = this.#readFields(value, path, what, SCHEDULE);
+    const fields = readFields(value, path, what, SCHEDULE);
     if (fields === undefined) return undefined;
     const known = Object.entries(fields).filter(([name]) => DEFINITION_FIELDS.includes(name));
     const given = known.map(([name, one]) => [name, readTimes(name, one)]);
@@ -290,45 +295,53 @@ class SiteReader {
       locateDefinitionFault(definition) ??
       findAddressFault(definition.hooks) ??
       findDataFault(definition.data);
-    if (fault !== undefined) this.#add([...path, ...fault.path], `${what}: ${fault.what}`);
+    if (fault !== undefined) add([...path, ...fault.path], `${what}: ${fault.what}`);
     return definition as unknown as Definition;
   }
 
-  #readNote(value: unknown, path: DocumentPath, longest = Number.POSITIVE_INFINITY): { note?: string } {
+  function readNote(
+    value: unknown,
+    path: DocumentPath,
+    longest = Number.POSITIVE_INFINITY,
+  ): { note?: string } {
     if (value === undefined) return {};
     if (typeof value === "string" && value.length <= longest) return { note: value };
     const limit = longest === Number.POSITIVE_INFINITY ? "" : ` of at most ${longest} characters`;
-    this.#add([...path, "note"], `a note must be a string${limit}`);
+    add([...path, "note"], `a note must be a string${limit}`);
     return {};
   }
 
-  #readSource(value: unknown, path: DocumentPath): { source?: string } {
+  function readSource(value: unknown, path: DocumentPath): { source?: string } {
     if (value === undefined) return {};
     if (typeof value === "string" && value !== "") return { source: value };
-    this.#add([...path, "source"], `a source must be a name; got ${quoteValue(value)}`);
+    add([...path, "source"], `a source must be a name; got ${quoteValue(value)}`);
     return {};
   }
 
   /** Reads the fields of an object. Fields that the schema does not have are faults. */
-  #readFields(value: unknown, path: DocumentPath, what: string, schema: JsonSchema): Fields | undefined {
+  function readFields(
+    value: unknown,
+    path: DocumentPath,
+    what: string,
+    schema: JsonSchema,
+  ): Fields | undefined {
     if (!isJsonObject(value)) {
-      this.#add(path, `${what} must be an object; got ${quoteValue(value)}`);
+      add(path, `${what} must be an object; got ${quoteValue(value)}`);
       return undefined;
     }
     const known = Object.keys(schema.properties ?? {});
     for (const name of Object.keys(value))
-      if (!known.includes(name))
-        this.#add([...path, name], `${what}: ${describeUnknownField(name, known)}`, true);
+      if (!known.includes(name)) add([...path, name], `${what}: ${describeUnknownField(name, known)}`, true);
     return value;
   }
 
-  #checkName(noun: string, name: string, path: DocumentPath, isInKey = false): void {
+  function checkName(noun: string, name: string, path: DocumentPath, isInKey = false): void {
     const fault = findNameFault(name);
-    if (fault !== undefined) this.#add(path, `${noun} ${quoteText(name)} cannot be used: ${fault}`, isInKey);
+    if (fault !== undefined) add(path, `${noun} ${quoteText(name)} cannot be used: ${fault}`, isInKey);
   }
 
-  #add(path: DocumentPath, what: string, isInKey = false): void {
-    this.faults.push({ path, what, isInKey });
+  function add(path: DocumentPath, what: string, isInKey = false): void {
+    faults.push({ path, what, isInKey });
   }
 }
 

@@ -5,7 +5,7 @@ import { parseJson } from "../../../core/base/parse-json.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { formatBytes } from "../../../core/base/size.ts";
 import { quoteText } from "../../../core/base/text.ts";
-import { compareLines, formatValueLines, MOST_COMPARED } from "../see/format-raw.ts";
+import { compareLines, formatValueLines, MOST_COMPARED } from "../see/show-raw.ts";
 
 /**
  * Parses a key, or the beginning of one.

@@ -2,7 +2,7 @@ import { formatKey } from "../../../core/base/bytes.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { formatBytes } from "../../../core/base/size.ts";
 import { quoteText } from "../../../core/base/text.ts";
-import { isCompacted } from "../../../core/etcd/retry.ts";
+import { isCompacted } from "../../../core/etcd/store.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { readKey, readKeyPage } from "../../../site/observe/etcd-keys.ts";
 import { readCurrentRevision } from "../../../site/observe/past-revision.ts";
@@ -19,8 +19,8 @@ import {
   KEYS_WITH_VALUES_JSON,
   type KeyDetail,
 } from "../../views/etcd-keys.ts";
-import { formatEarlierFacts, formatKeyFacts } from "../see/format-raw.ts";
 import { printTable } from "../see/grid.ts";
+import { formatEarlierFacts, formatKeyFacts } from "../see/show-raw.ts";
 import { DEFAULT_LIMIT, type GetFlags, type KeysFlags } from "./etcd.ts";
 import { formatBytesLines, formatDifference, parseKey, parseNamedKey, quoteKey } from "./key-text.ts";
 

@@ -1,4 +1,4 @@
-import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/wait.ts";
+import { NO_LONGER_NEEDED, waitAtMost } from "../../../core/base/clock.ts";
 import type { OutputCopies } from "../../../core/process/guarded-command/command.ts";
 import { ENDING_SIGNALS } from "../../../core/run/command-supervisor.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";

@@ -1,5 +1,4 @@
-import type { Millis } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { formatDuration, type Millis } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { type RunInterruptedError, SignalRouter } from "../../../core/run/command-supervisor.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";

@@ -1,8 +1,8 @@
 import { Socket } from "node:net";
+import { waitAtMost } from "../../../core/base/clock.ts";
 import { EXIT } from "../../../core/base/errors.ts";
 import { isJsonObject, parseJson } from "../../../core/base/parse-json.ts";
 import { pickDefined } from "../../../core/base/pick-defined.ts";
-import { waitAtMost } from "../../../core/base/wait.ts";
 import { resolveConfig } from "../../../core/config/config.ts";
 import { createRealClock } from "../../../core/process/clock.ts";
 import { attachCopies } from "../../../core/process/guarded-command/output-copies.ts";

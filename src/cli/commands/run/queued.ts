@@ -1,5 +1,5 @@
 import { addMs } from "../../../core/base/clock.ts";
-import { retryUnavailable } from "../../../core/etcd/retry.ts";
+import { retryUnavailable } from "../../../core/etcd/store.ts";
 import { isHolding } from "../../../core/protocol/admission.ts";
 import { toQueue } from "../../../core/protocol/ticket.ts";
 import { RunInterruptedError, SignalRouter } from "../../../core/run/command-supervisor.ts";

@@ -1,6 +1,5 @@
-import type { WallTime } from "../../../core/base/clock.ts";
+import { type WallTime, waitAtMost } from "../../../core/base/clock.ts";
 import { pickDefined } from "../../../core/base/pick-defined.ts";
-import { waitAtMost } from "../../../core/base/wait.ts";
 import type { RunResult } from "../../../core/run/run.ts";
 import { findLaunchedRun, type LaunchedRun } from "../../frame/call-note.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";

@@ -1,4 +1,4 @@
-import { DAY_MS, formatBriefDuration, formatDuration, formatInstant } from "../../../core/base/duration.ts";
+import { DAY_MS, formatBriefDuration, formatDuration, formatInstant } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 import { formatShortList } from "../../../core/base/text.ts";

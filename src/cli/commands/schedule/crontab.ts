@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
+import { formatDuration, parseDuration, type WallTime } from "../../../core/base/clock.ts";
 import { ConfigError, SignalboxError } from "../../../core/base/errors.ts";
 import { hash } from "../../../core/base/hash.ts";
 import type { LineRemark } from "../../../core/base/line-remarks.ts";

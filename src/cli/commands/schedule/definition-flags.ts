@@ -1,5 +1,5 @@
+import { formatDuration } from "../../../core/base/clock.ts";
 import { CONTAINER_RULES } from "../../../core/base/container.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { findInexactNumber } from "../../../core/base/json-numbers.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";

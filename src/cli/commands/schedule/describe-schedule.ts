@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { formatDuration, type WallTime } from "../../../core/base/clock.ts";
 import { quoteShellWords } from "../../../core/base/shell.ts";
 import { collectTexts, formatShortList, pluralize, quoteText } from "../../../core/base/text.ts";
 import { isBlackoutText } from "../../../schedule/calendar/blackout.ts";

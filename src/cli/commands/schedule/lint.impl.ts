@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { formatDuration, type WallTime } from "../../../core/base/clock.ts";
 import { EXIT, UsageError } from "../../../core/base/errors.ts";
 import { clean, pluralize } from "../../../core/base/text.ts";
 import { createRealClock } from "../../../core/process/clock.ts";

@@ -8,9 +8,9 @@ import { checkZone } from "../../../schedule/cron/offsets.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../../schedule/plan.ts";
-import { readCalendars } from "../../../site/operate/stored-calendars.ts";
 import {
   getShownDue,
+  readCalendars,
   readStoredSchedules,
   type StoredSchedule,
 } from "../../../site/operate/stored-schedules.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatDuration } from "../../../core/base/duration.ts";
+import { formatDuration, type WallTime } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { markSeconds } from "../../../schedule/cron/cron.ts";
 import { getZoneOffset } from "../../../schedule/cron/offsets.ts";

@@ -1,4 +1,4 @@
-import { formatInstant } from "../../../core/base/duration.ts";
+import { formatInstant } from "../../../core/base/clock.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { isTooOld } from "../../../site/observe/past-revision.ts";

@@ -1,6 +1,6 @@
 import type { WallTime } from "../../../core/base/clock.ts";
 import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
-import { type EtcdHealth, watchEtcdHealth } from "../../../site/observe/etcd-health.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../../site/observe/etcd-cluster.ts";
 import { followEtcd } from "../../../site/observe/follow.ts";
 import { findEtcdFaults } from "../../../site/state/etcd-findings.ts";
 import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";

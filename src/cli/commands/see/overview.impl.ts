@@ -1,7 +1,12 @@
-import { subtractTime, type WallTime } from "../../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant, HOUR_MS } from "../../../core/base/duration.ts";
+import {
+  formatBriefDuration,
+  formatInstant,
+  HOUR_MS,
+  subtractTime,
+  type WallTime,
+} from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
-import type { EtcdHealth } from "../../../site/observe/etcd-health.ts";
+import type { EtcdHealth } from "../../../site/observe/etcd-cluster.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
 import { formatJsonDocument } from "../../frame/json-output.ts";
 import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";

@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../../../core/base/duration.ts";
+import { HOUR_MS } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import { buildTimeline, type TimelineTrack } from "../../../site/state/timeline.ts";

@@ -1,5 +1,10 @@
-import type { LocalTime, Millis, WallTime } from "../../../core/base/clock.ts";
-import { DAY_MS, parseDuration } from "../../../core/base/duration.ts";
+import {
+  DAY_MS,
+  type LocalTime,
+  type Millis,
+  parseDuration,
+  type WallTime,
+} from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { listWallInstants } from "../../../schedule/cron/offsets.ts";

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { DAY_MS, parseDuration } from "../../../core/base/duration.ts";
+import { DAY_MS, parseDuration, type WallTime } from "../../../core/base/clock.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { parseInstant } from "./instant.ts";
 

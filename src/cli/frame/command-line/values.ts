@@ -1,4 +1,4 @@
-import { parseDuration } from "../../../core/base/duration.ts";
+import { parseDuration } from "../../../core/base/clock.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 

@@ -1,4 +1,4 @@
-import { parseDuration } from "../../../core/base/duration.ts";
+import { parseDuration } from "../../../core/base/clock.ts";
 import { clean } from "../../../core/base/text.ts";
 import { listNamedContexts, resolveConfig } from "../../../core/config/config.ts";
 import type { Flags } from "../../../core/config/layers.ts";

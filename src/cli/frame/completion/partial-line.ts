@@ -102,89 +102,77 @@ interface BashLine {
  * @param breaks  bash's COMP_WORDBREAKS
  */
 export function parseBashLine(line: string, breaks: string): BashLine {
-  const reader = new BashLineParser(breaks);
-  for (const char of line) reader.take(char);
-  return reader.end();
-}
-
-class BashLineParser {
-  readonly #breaks: string;
-  readonly #words: string[] = [];
-  #word: string | undefined;
-  #quote: BashLine["quote"] = "";
-  #isEscaped = false;
-  #isTarget = false;
-  #isExpanded = false;
+  const words: string[] = [];
+  let current: string | undefined;
+  let quote: BashLine["quote"] = "";
+  let isEscaped = false;
+  let isTarget = false;
+  let isExpanded = false;
   /** Length of the part of the word that bash keeps. */
-  #kept = 0;
+  let kept = 0;
   /** The same, before the open quote. It is restored when the quote closes. */
-  #keptBefore = 0;
+  let keptBefore = 0;
 
-  constructor(breaks: string) {
-    this.#breaks = breaks;
+  for (const char of line) take(char);
+  const word = current ?? "";
+  const keptText = [...word].slice(0, kept).join("");
+  const isForBash = isTarget || isExpanded;
+  return { words: [...words, word], quote, kept: keptText, isForBash };
+
+  function take(char: string): void {
+    if (isEscaped) addEscaped(char);
+    else if (quote === "'") addQuoted(char);
+    else if (char === "\\") isEscaped = true;
+    else if (quote === '"') addQuoted(char);
+    else if (char === "'" || char === '"') open(char);
+    else if (/[\s<>|&;]/.test(char)) endWord(char);
+    else addPlain(char);
   }
 
-  take(char: string): void {
-    if (this.#isEscaped) this.#addEscaped(char);
-    else if (this.#quote === "'") this.#addQuoted(char);
-    else if (char === "\\") this.#isEscaped = true;
-    else if (this.#quote === '"') this.#addQuoted(char);
-    else if (char === "'" || char === '"') this.#open(char);
-    else if (/[\s<>|&;]/.test(char)) this.#endWord(char);
-    else this.#addPlain(char);
+  function add(char: string): void {
+    if (/[$`]/.test(char) && quote !== "'" && !isEscaped) isExpanded = true;
+    current = (current ?? "") + char;
   }
 
-  end(): BashLine {
-    const word = this.#word ?? "";
-    const kept = [...word].slice(0, this.#kept).join("");
-    const isForBash = this.#isTarget || this.#isExpanded;
-    return { words: [...this.#words, word], quote: this.#quote, kept, isForBash };
+  function getLength(): number {
+    return [...(current ?? "")].length;
   }
 
-  #add(char: string): void {
-    if (/[$`]/.test(char) && this.#quote !== "'" && !this.#isEscaped) this.#isExpanded = true;
-    this.#word = (this.#word ?? "") + char;
+  function addEscaped(char: string): void {
+    if (quote === '"' && !/["\\$`\n]/.test(char)) add("\\");
+    if (char !== "\n") add(char); // otherwise the line continues
+    isEscaped = false;
   }
 
-  #getLength(): number {
-    return [...(this.#word ?? "")].length;
-  }
-
-  #addEscaped(char: string): void {
-    if (this.#quote === '"' && !/["\\$`\n]/.test(char)) this.#add("\\");
-    if (char !== "\n") this.#add(char); // otherwise the line continues
-    this.#isEscaped = false;
-  }
-
-  #addQuoted(char: string): void {
-    if (char !== this.#quote) this.#add(char);
+  function addQuoted(char: string): void {
+    if (char !== quote) add(char);
     else {
-      this.#quote = "";
-      this.#kept = this.#keptBefore;
+      quote = "";
+      kept = keptBefore;
     }
   }
 
-  #open(quote: "'" | '"'): void {
-    this.#add("");
-    this.#quote = quote;
-    this.#keptBefore = this.#kept;
-    this.#kept = this.#getLength();
+  function open(mark: "'" | '"'): void {
+    add("");
+    quote = mark;
+    keptBefore = kept;
+    kept = getLength();
   }
 
-  #addPlain(char: string): void {
-    if (char === "@" && this.#breaks.includes(char)) this.#kept = this.#getLength(); // bash replaces the `@` too
-    this.#add(char);
-    if (char !== "@" && this.#breaks.includes(char)) this.#kept = this.#getLength();
+  function addPlain(char: string): void {
+    if (char === "@" && breaks.includes(char)) kept = getLength(); // bash replaces the `@` too
+    add(char);
+    if (char !== "@" && breaks.includes(char)) kept = getLength();
   }
 
-  #endWord(char: string): void {
-    const isDescriptor = /[<>]/.test(char) && /^\d+$/.test(this.#word ?? ""); // as in `2>`
-    if (this.#word !== undefined && !this.#isTarget && !isDescriptor) this.#words.push(this.#word);
-    if (/[<>]/.test(char)) this.#isTarget = true;
-    else if (this.#word !== undefined || /[|;]/.test(char)) this.#isTarget = false;
-    this.#word = undefined;
-    this.#isExpanded = false;
-    this.#kept = 0;
+  function endWord(char: string): void {
+    const isDescriptor = /[<>]/.test(char) && /^\d+$/.test(current ?? ""); // as in `2>`
+    if (current !== undefined && !isTarget && !isDescriptor) words.push(current);
+    if (/[<>]/.test(char)) isTarget = true;
+    else if (current !== undefined || /[|;]/.test(char)) isTarget = false;
+    current = undefined;
+    isExpanded = false;
+    kept = 0;
   }
 }
 

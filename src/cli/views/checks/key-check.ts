@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
+import { formatBriefDuration, formatInstant, type WallTime } from "../../../core/base/clock.ts";
 import {
   computeWorstLevel,
   createFindingBuilder,

@@ -1,5 +1,4 @@
-import type { WallTime } from "../../../core/base/clock.ts";
-import { formatBriefDuration, formatDuration } from "../../../core/base/duration.ts";
+import { formatBriefDuration, formatDuration, type WallTime } from "../../../core/base/clock.ts";
 import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
 import { quoteShellWord } from "../../../core/base/shell.ts";
 

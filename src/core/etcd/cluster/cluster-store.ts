@@ -1,12 +1,18 @@
-import { addMs, LONG_AGO, subtractTime } from "../../base/clock.ts";
+import {
+  addMs,
+  LONG_AGO,
+  listenForAbort,
+  mapAtMost,
+  NO_LONGER_NEEDED,
+  sleepUntilLate,
+  subtractTime,
+} from "../../base/clock.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import { listenForAbort, mapAtMost, NO_LONGER_NEEDED, sleepUntilLate } from "../../base/wait.ts";
 import type { KeyRange, Op, Txn, WatchBatch, WatchRequest } from "../../protocol/txn.ts";
 import type { Failover } from "../failover.ts";
 import type { LoginShare } from "../login.ts";
 import { isAuthenticationOff, type Member, MemberError, type Rpc } from "../member.ts";
-import { isUnavailable, runWithDeadline } from "../retry.ts";
-import { type MemberStatus, type Store, StoreError } from "../store.ts";
+import { isUnavailable, type MemberStatus, runWithDeadline, type Store, StoreError } from "../store.ts";
 import {
   parseInteger,
   parseMemberList,

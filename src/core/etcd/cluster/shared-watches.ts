@@ -1,5 +1,4 @@
-import type { Clock, Millis } from "../../base/clock.ts";
-import { forwardAbort, listenForAbort } from "../../base/wait.ts";
+import { type Clock, forwardAbort, listenForAbort, type Millis } from "../../base/clock.ts";
 import {
   type AttemptOptions,
   createRefusedWatchError,

@@ -6,9 +6,8 @@ import type {
   StatusObject,
 } from "@grpc/grpc-js";
 import type { Etcd3 } from "etcd3";
-import type { Millis } from "../../base/clock.ts";
+import { listenForAbort, type Millis } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
-import { listenForAbort } from "../../base/wait.ts";
 import {
   type AttemptOptions,
   createStatusError,

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { listenForAbort } from "../../base/wait.ts";
+import { listenForAbort } from "../../base/clock.ts";
 import { HANDSHAKE_CUT } from "../member.ts";
 
 /** Maximum length of a response from etcd, bytes. */

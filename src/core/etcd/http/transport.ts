@@ -4,7 +4,7 @@
  */
 
 import { connect, isIP, type Socket } from "node:net";
-import { listenForAbort } from "../../base/wait.ts";
+import { listenForAbort } from "../../base/clock.ts";
 import {
   type Advice,
   createSocketError,

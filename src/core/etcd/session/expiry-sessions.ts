@@ -1,8 +1,7 @@
 import { addMs, type Clock, type Millis, type MonotonicTime } from "../../base/clock.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
-import { retryUnavailable } from "../retry.ts";
-import type { Store } from "../store.ts";
+import { retryUnavailable, type Store } from "../store.ts";
 import { grantOnce } from "./session.ts";
 
 /** Default for how long one session is used for new keys, ms. */

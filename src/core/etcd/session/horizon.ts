@@ -4,10 +4,10 @@ import {
   computeLead,
   type Millis,
   type MonotonicTime,
+  NO_LONGER_NEEDED,
   pickLater,
   subtractTime,
 } from "../../base/clock.ts";
-import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { computeSafetyMargin } from "../../config/ttl.ts";
 
 /**

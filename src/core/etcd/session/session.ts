@@ -1,19 +1,19 @@
 import {
   addMs,
   type Clock,
+  formatDuration,
   type Millis,
   type MonotonicTime,
+  NO_LONGER_NEEDED,
+  raceAbort,
   type Seconds,
   subtractTime,
 } from "../../base/clock.ts";
-import { formatDuration } from "../../base/duration.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
-import { NO_LONGER_NEEDED, raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
-import { isUnavailable, retryUnavailable } from "../retry.ts";
-import { type Store, StoreError } from "../store.ts";
+import { isUnavailable, retryUnavailable, type Store, StoreError } from "../store.ts";
 import { ClockReading, Horizon } from "./horizon.ts";
 
 /** Why a session can no longer be used; the reason of its `signal`. */

@@ -7,6 +7,7 @@ import {
   type Clock,
   type MonotonicTime,
   NEVER,
+  NO_LONGER_NEEDED,
   pickEarlier,
   subtractTime,
   toBootNanos,
@@ -14,7 +15,6 @@ import {
 import { type ContainerRun, describeMissingContainer } from "../../base/container.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { findCommandHint } from "../../base/shell.ts";
-import { NO_LONGER_NEEDED } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";

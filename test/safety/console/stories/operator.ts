@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { expect } from "vitest";
 import { openConsole } from "../../../../fixtures/cluster/open-console.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import type { ScreenCondition } from "../../../../fixtures/console/wait.ts";
 import type { Terminal } from "../../../../fixtures/console.ts";
 
 const DOCS = resolve(import.meta.dirname, "../../../../docs/console.md");
@@ -24,7 +25,7 @@ export class Operator {
   }
 
   /** Presses keys, then waits until the screen shows their effect. */
-  async press(chords: readonly string[], shows: string | RegExp): Promise<void> {
+  async press(chords: readonly string[], shows: ScreenCondition<Terminal>): Promise<void> {
     this.keystrokes += chords.length;
     this.terminal.press(...chords);
     await this.terminal.waitFor(shows);
@@ -38,6 +39,11 @@ export class Operator {
   }
 }
 
+/** Opens a console as it opens by default. */
+export function openOverview(namespace: TestNamespace): Promise<Terminal> {
+  return openConsole(namespace, { columns: 120, rows: 40, view: "overview" });
+}
+
 /**
  * Plays a story on a console as it opens by default, at 120x40. The number of keystrokes must be the one in the
  * documentation: a change that costs operators more is seen, and so is one that saves some.
@@ -46,9 +52,10 @@ export async function playStory(
   namespace: TestNamespace,
   name: string,
   play: (operator: Operator) => Promise<void>,
+  open: (namespace: TestNamespace) => Promise<Terminal> = openOverview,
 ): Promise<void> {
-  const terminal = await openConsole(namespace, { columns: 120, rows: 40, view: "overview" });
-  const operator = new Operator(terminal);
+  const operator = new Operator(await open(namespace));
+  await operator.terminal.waitFor(/live rev \d+/);
   await play(operator);
   expect({ [name]: operator.keystrokes }).toEqual({ [name]: readDocumentedStories().get(name) });
 }

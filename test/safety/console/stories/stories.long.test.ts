@@ -2,10 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { listAudits, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
+import { openConsoleInShell } from "../../../../fixtures/cluster/open-console.ts";
+import { listAudits, listDrains, readSchedule } from "../../../../fixtures/cluster/read-keys.ts";
 import { holdLock } from "../../../../fixtures/cluster/sample-queues.ts";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../../fixtures/console.ts";
 import { createTicket } from "../../../../fixtures/protocol/samples.ts";
 import { putKeys } from "../../../../fixtures/schedule/sample-schedules.ts";
 import {
@@ -16,7 +18,7 @@ import {
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import { playStory, readDocumentedStories } from "./operator.ts";
+import { Operator, openOverview, playStory, readDocumentedStories } from "./operator.ts";
 
 const { test } = TestCluster.startForFile();
 const HOUR = 3_600_000;
@@ -193,7 +195,6 @@ test("evacuate before an etcd upgrade", async ({ namespace }) => {
 });
 
 test("the host is repaired", async ({ namespace }) => {
-  await holdLock(namespace, "busy", { host: "web1.example.com" }); // a host without a run or a record is not known
   await namespace.expectDone("drain host web1.example.com --reason disk --yes");
   await playStory(namespace, "the host is repaired", async (operator) => {
     await operator.press([":"], "─ palette ");
@@ -258,6 +259,98 @@ test("who waits longest, and why", async ({ namespace }) => {
   await playStory(namespace, "who waits longest, and why", async (operator) => {
     await operator.press(["f5"], /WAITS[\s\S]*has waited .* for lock orders/);
   });
+});
+
+test("drain one host", async ({ namespace }) => {
+  await holdLock(namespace, "busy", { host: "web1.example.com" });
+  await playStory(namespace, "drain one host", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("drain web1", /^[^\n]*│▎. drain web1/m);
+    await operator.press(["enter"], /signalbox drain host web1\.example\.com --wait[\s\S]*Enter drain/);
+    await operator.press(["enter"], /running .*drain host web1.*waiting for/);
+  });
+  expect(await listDrains(namespace)).toMatchObject([{ scope: "host", name: "web1.example.com" }]);
+});
+
+/** Holds the lock orders, for which another run waits. */
+async function startHolderAndWaiter({ jobs }: TestNamespace) {
+  const holder = await jobs.startHolder("first", "--lock orders");
+  await jobs.startWaiter("second", "--lock orders --wait", { hold: ["until", "/nonexistent"] });
+  return holder;
+}
+
+async function typeReset(operator: Operator) {
+  await operator.press(["]"], /orders +● held/);
+  await operator.press(["X"], "type orders to confirm");
+  await operator.type("orders", "Enter reset");
+}
+
+test("two operators reset one lock", async ({ namespace }) => {
+  const first = await startHolderAndWaiter(namespace);
+  const colleague = new Operator(await openOverview(namespace));
+  await typeReset(colleague);
+  const done = /done .*reset lock orders/;
+  const told = /nothing was changed, because|the runs to end have changed|▲ type orders to confirm/;
+  const isAnswered = (terminal: Terminal) => [done, told].some((one) => one.test(terminal.getText()));
+  await playStory(namespace, "two operators reset one lock", async (operator) => {
+    await typeReset(operator);
+    colleague.terminal.press("enter");
+    await operator.press(["enter"], isAnswered);
+    await colleague.terminal.waitFor(isAnswered);
+    const screens = [operator, colleague].map(({ terminal }) => terminal.getText());
+    expect(screens.map((text) => [done.test(text), told.test(text)]).sort()).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+  });
+  expect(await first.ended).toExit(125);
+  await namespace.jobs.waitForTickets("second", "held");
+  expect(await listAudits(namespace, ["action", "target"])).toEqual(["reset | lock orders"]);
+});
+
+test("etcd is killed under a dialog", async ({ namespace }) => {
+  const job = await namespace.jobs.startHolder("job", "--lock orders");
+  await playStory(namespace, "etcd is killed under a dialog", async (operator) => {
+    await operator.press(["]"], /orders +● held/);
+    await operator.press(["D"], "Enter drain");
+    await namespace.etcd.kill();
+    await operator.terminal.waitFor("etcd unreachable");
+    await operator.press(["enter"], "etcd is unreachable: changes are not possible now");
+    await namespace.etcd.restart();
+    await operator.terminal.waitFor("nothing was changed: press Enter again");
+    expect(await listDrains(namespace)).toEqual([]);
+    await operator.press(["enter"], /running .*drain .*waiting for/);
+    await namespace.etcd.kill();
+    await operator.terminal.waitFor("etcd unreachable");
+    await namespace.etcd.restart();
+    await operator.terminal.waitFor(/live rev \d+/);
+    expect(await job.finish()).toExit(0);
+    await operator.terminal.waitFor(/done .*drain lock orders/);
+  });
+  expect(await listDrains(namespace)).toMatchObject([{ scope: "lock", name: "orders" }]);
+  expect(await listAudits(namespace, ["action", "target"])).toEqual(["drain | lock orders"]);
+});
+
+test("leave a dialog for the shell, and come back", async ({ namespace }) => {
+  const first = await startHolderAndWaiter(namespace);
+  const play = async (operator: Operator) => {
+    const { terminal } = operator;
+    await typeReset(operator);
+    await operator.press(["ctrl+z"], "Stopped");
+    expect([terminal.isAlternate, terminal.modes.has(1000), terminal.modes.has(25)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(await first.finish()).toExit(0);
+    await namespace.jobs.waitForTickets("second", "held");
+    await operator.type("fg\r", "the runs to end have changed: read the preview again");
+    expect(terminal.isAlternate).toBe(true);
+    await operator.press(["enter"], "▲ type orders to confirm");
+  };
+  await playStory(namespace, "leave a dialog for the shell, and come back", play, openConsoleInShell);
+  expect(await listAudits(namespace)).toEqual([]);
+  await namespace.jobs.waitForTickets("second", "held");
 });
 
 test("the documentation lists exactly the stories that are played", () => {

@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError, UsageError } from "../../../../core/base/errors.ts";
 import { clean, quoteText } from "../../../../core/base/text.ts";
 import { resolveConfig } from "../../../../core/config/config.ts";
-import { isCompacted } from "../../../../core/etcd/retry.ts";
+import { isCompacted } from "../../../../core/etcd/store.ts";
 import { createKeys, type QueueKind } from "../../../../core/protocol/keys.ts";
 import { isPlainName } from "../../../../core/protocol/names.ts";
 import { toQueue } from "../../../../core/protocol/ticket.ts";

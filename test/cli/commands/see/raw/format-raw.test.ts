@@ -3,7 +3,7 @@ import {
   compareLines,
   formatKeyFacts,
   formatValueLines,
-} from "../../../../../src/cli/commands/see/format-raw.ts";
+} from "../../../../../src/cli/commands/see/show-raw.ts";
 
 test.each([
   ['{"a":1,"b":["x"]}', ["{", '  "a": 1,', '  "b": [', '    "x"', "  ]", "}"]],
