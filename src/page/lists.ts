@@ -5,7 +5,7 @@ import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
 import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
 import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
-import { RowCache } from "../cli/commands/see/ls/row-cache.ts";
+import { createListCache } from "../cli/commands/see/ls/row-cache.ts";
 import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
@@ -60,9 +60,9 @@ export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
   readonly #getMatches = memoize((_key: string): KnownMatches => new WeakMap(), MAX_KNOWN_FILTERS);
-  readonly #getCache = memoize((key: string) => {
+  readonly #getLists = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
-    return new RowCache<object>(VIEWS[id], { ...EVERYTHING, all });
+    return createListCache<object>(VIEWS[id], { ...EVERYTHING, all });
   });
 
   constructor(keys: Keys, basePath: string) {
@@ -100,10 +100,7 @@ export class SiteLists {
     // No column: the order of the lists stays.
     const { filter, order = parseSortOrder(isByKey ? "" : view.sort), limit } = options;
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
-    const { lists, viewContext } = this.#getCache(JSON.stringify([id, options.all])).computeLists(
-      snapshot,
-      wall,
-    );
+    const { lists, viewContext } = this.#getLists(JSON.stringify([id, options.all]))(snapshot, wall);
     const matches = query.has("since") ? new WeakMap() : this.#getMatches(`${id} ${buildFilterKey(query)}`);
     const found = await filterLists(view, lists, filter, matches, wall);
     const isDefault = id === "history" && !isJson && options.order === undefined;

@@ -1,5 +1,6 @@
 import { HealthFollower } from "../cli/commands/see/live-output.ts";
 import { type CommandContext, InterruptedError } from "../cli/frame/store-command.ts";
+import { findProblems } from "../cli/views/problems.ts";
 import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
@@ -7,6 +8,7 @@ import { delegateStore, isUnavailable, type Store, StoreError } from "../core/et
 import type { KeyValue } from "../core/protocol/txn.ts";
 import type { EtcdHealth } from "../site/observe/etcd-cluster.ts";
 import { type FollowEvent, followEtcd } from "../site/observe/follow.ts";
+import { countRuns } from "../site/state/claims.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../site/state/snapshot-builder.ts";
 
@@ -70,7 +72,13 @@ export class SiteFollower {
   }
 
   #notice({ kind }: FollowEvent): void {
-    this.#isRead ||= kind === "read";
+    if (kind === "read" && !this.#isRead) {
+      // What takes longest for the first pages is known before they are asked for.
+      const snapshot = this.#builder.getSnapshot();
+      countRuns(snapshot);
+      findProblems(snapshot, this.#context.clock.getWallTime());
+      this.#isRead = true;
+    }
     this.#awaySince = kind === "away" ? (this.#awaySince ?? this.#context.clock.getWallTime()) : undefined;
   }
 

@@ -446,11 +446,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: WallTime):
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const activity = computeHostActivity(snapshot).get(name);
-  const isKnown =
-    activity !== undefined ||
-    groups.length + agents.length > 0 ||
-    drains.some(({ scope }) => scope === "host");
-  return record !== undefined || isKnown
+  return activity !== undefined || listKnownHosts(snapshot).has(name)
     ? { name, record, claims, tasks, activity: activity ?? NO_ACTIVITY, groups, drains, agents }
     : undefined;
 }

@@ -11,7 +11,7 @@ import {
   shortenColumn,
   spreadColumns,
 } from "../../cli/commands/see/grid.ts";
-import { RowCache } from "../../cli/commands/see/ls/row-cache.ts";
+import { type ComputeRows, createRowCache } from "../../cli/commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../cli/commands/see/paint.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../cli/views/filter.ts";
 import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
@@ -68,7 +68,7 @@ export class ConsoleTable implements RowList {
   #wanted: { id: string; width: number } | undefined;
   #options: TableOptions = { filter: "", order: undefined };
   #filter: RowFilter = NO_FILTER;
-  #kept: RowCache<object>;
+  #computeRows: ComputeRows<object>;
   #source: readonly object[] | undefined;
   #outside: readonly object[] | undefined;
   /** The columns of the last frame, and those that had values. */
@@ -83,7 +83,7 @@ export class ConsoleTable implements RowList {
   constructor(id: ConsoleTable["id"]) {
     this.id = id;
     this.#view = TABLE_VIEWS[id];
-    this.#kept = this.#createKeptRows();
+    this.#computeRows = this.#createKeptRows();
     this.#sorted = new SortedRows(this.#view, this.order);
   }
 
@@ -125,12 +125,12 @@ export class ConsoleTable implements RowList {
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
     this.#sizeOfSnapshot = countThings(snapshot);
-    if (isOther) this.#kept = this.#createKeptRows();
+    if (isOther) this.#computeRows = this.#createKeptRows();
     this.#adaptView(snapshot);
     if (outside !== undefined) this.#setRows(outside);
     // A part of the queues is complete in itself, but tells nothing about other objects.
     else if (this.#view.of === "snapshot" && snapshot.revision === 0n) return this.forgetRows();
-    const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
+    const { rows, viewContext } = this.#computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
@@ -161,7 +161,7 @@ export class ConsoleTable implements RowList {
 
   /** Releases the rows and the snapshot until the next update. Keeps the widths. */
   forgetRows(): void {
-    this.#kept = this.#createKeptRows();
+    this.#computeRows = this.#createKeptRows();
     this.#sorted = new SortedRows(this.#view, this.order);
     this.#source = undefined;
     this.#rows = [];
@@ -316,11 +316,11 @@ export class ConsoleTable implements RowList {
     return ` ${this.order.descending ? down : up}`;
   }
 
-  #createKeptRows(): RowCache<object> {
+  #createKeptRows(): ComputeRows<object> {
     this.#filter = parseRowFilter(this.#options.filter, this.#view);
     const limit = Number.POSITIVE_INFINITY;
     const options = { filter: this.#filter, order: undefined, columns: undefined, limit, all: true };
-    return new RowCache(this.#view, options);
+    return createRowCache(this.#view, options);
   }
 }
 

@@ -8,7 +8,7 @@ import { VIEWS } from "../../views/index.ts";
 import type { AnyView, TableColumn } from "../../views/view.ts";
 import { COMPARED_LISTINGS, type ComparedListing } from "./compared-listings.ts";
 import { ON_DEMAND } from "./grid.ts";
-import { RowCache } from "./ls/row-cache.ts";
+import { createRowCache } from "./ls/row-cache.ts";
 
 /** The state of the site at a moment. */
 export interface PastState {
@@ -80,6 +80,6 @@ function listRows(view: AnyView<object>, { snapshot, moment }: PastState): Map<s
   const filter = parseRowFilter("", view);
   const limit = Number.POSITIVE_INFINITY;
   const options = { filter, order: undefined, columns: undefined, limit, all: false };
-  const { rows } = new RowCache(view, options).computeRows(snapshot, moment.at);
+  const { rows } = createRowCache(view, options)(snapshot, moment.at);
   return new Map(rows.map((row) => [view.getKey(row), row]));
 }

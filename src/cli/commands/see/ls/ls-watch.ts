@@ -16,7 +16,7 @@ import {
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import type { LsFlags } from "./ls.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
-import { RowCache } from "./row-cache.ts";
+import { createRowCache } from "./row-cache.ts";
 
 /**
  * Time between two updates, in ms: four repaints a second are enough for people, and do not overload a slow connection.
@@ -38,13 +38,13 @@ export async function watchView<R extends object>(
   const follower = new SnapshotFollower(context, [...new Set([...view.collections, ...known])]);
   await follower.begin();
   const health = view.id === "problems" ? new HealthFollower(context) : undefined;
-  const cache = new RowCache(view, options);
+  const computeRows = createRowCache(view, options);
   const show = isLive ? new LiveTable(context, view, options) : new JsonLineOutput(context, view);
   try {
     for (;;) {
       const { awaySince, ...read } = follower.getLiveSnapshot();
       const snapshot = addEtcdFaults(read.snapshot, health?.last);
-      const rows = cache.computeRows(snapshot, context.clock.getWallTime());
+      const rows = computeRows(snapshot, context.clock.getWallTime());
       if (!show.update({ snapshot, awaySince, ...rows })) return EXIT.ok;
       await context.clock.sleep(REPAINT_INTERVAL, context.signal);
     }

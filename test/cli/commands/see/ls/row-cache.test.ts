@@ -10,7 +10,7 @@ import {
   NOW,
 } from "../../../../../fixtures/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../../../../fixtures/state/snapshot-follower.ts";
-import { RowCache } from "../../../../../src/cli/commands/see/ls/row-cache.ts";
+import { createRowCache } from "../../../../../src/cli/commands/see/ls/row-cache.ts";
 import { NO_FILTER, parseRowFilter } from "../../../../../src/cli/views/filter.ts";
 import { VIEWS, type ViewId } from "../../../../../src/cli/views/index.ts";
 import type { KeyValue } from "../../../../../src/core/protocol/txn.ts";
@@ -30,8 +30,11 @@ const WISH = {
 function keepRows(id: ViewId, kvs: readonly KeyValue[], filter = "") {
   const view = VIEWS[id];
   const follower = new SnapshotFollower(...kvs);
-  const cache = new RowCache(view, { ...WISH, ...(filter && { filter: parseRowFilter(filter, view) }) });
-  const compute = (wall = NOW) => cache.computeRows(follower.snapshot, wall).rows;
+  const computeRows = createRowCache(view, {
+    ...WISH,
+    ...(filter && { filter: parseRowFilter(filter, view) }),
+  });
+  const compute = (wall = NOW) => computeRows(follower.snapshot, wall).rows;
   const listStates = (wall?: number) => compute(wall).map((row) => view.getFacets(row).states);
   return { follower, compute, listStates };
 }
