@@ -7,11 +7,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * the end; in a fresh checkout, vitest only knows the sizes of files. Files that compute are mixed with files that wait.
  */
 const LONGEST = [
-  "simulation/schedules",
   "core/etcd/memory/differential",
   "simulation/mutants",
   "safety/runs/conditions",
-  "safety/schedules/checkpoints",
   "safety/schedules/expectations",
   "safety/schedules/pause-after-failures",
   "safety/operate/drain",
@@ -19,9 +17,6 @@ const LONGEST = [
   "safety/queues/",
   "safety/runs/exits",
   "safety/command-line/command-line",
-  "safety/schedules/chains",
-  "safety/etcd/role-bypass",
-  "safety/front-ends/perfectsched",
   "safety/runs/death",
   "core/process/runner-death",
   "core/process/groups",
@@ -52,6 +47,21 @@ const HOSTS = "test/hosts/**";
 /** Tests of `npm run test:runtimes` (vitest.runtimes.config.ts). */
 const RUNTIMES = "test/runtimes/**";
 
+/**
+ * Tests of `npm run test:further`, which `npm test` leaves out too: a quarter of the processor time of all that are not long, for what
+ * holds no claim by itself.
+ */
+const FURTHER = [
+  "bin/bundle-code",
+  "safety/command-line/{macos,setup-etcd}",
+  "safety/etcd/{etcd-page,role-bypass}",
+  "safety/front-ends/*",
+  "safety/library/{examples,page-examples}",
+  "safety/observe/{archive,serve}",
+  "safety/schedules/{chains,checkpoints,run-as}",
+  "simulation/{histories,schedules}",
+].map((name) => `test/${name}.test.ts`);
+
 /** Folders whose tests start no processes and have no side effects. */
 const RULES = [
   "core/base",
@@ -71,6 +81,11 @@ const RULES = [
 /** The seed of random tests (fixtures/test-seed.ts). It is printed once; SEED=N repeats a run with the same seed. */
 if (process.env.SEED === undefined) process.env.SEED = String(Math.floor(Math.random() * 2 ** 31));
 console.error(`SEED=${process.env.SEED}`);
+
+const IN_PROCESS = {
+  isolate: false,
+  env: { SIGNALBOX_TEST_IN_PROCESS: "1" }, // fixtures/cluster/execute-in-process.ts
+};
 
 export default defineConfig({
   test: {
@@ -95,13 +110,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...IN_PROCESS,
           name: "world",
           include: ["test/**/*.test.ts"],
-          exclude: [...RULES, LONG, PACKAGES, HOSTS, RUNTIMES],
-          isolate: false,
-          env: { SIGNALBOX_TEST_IN_PROCESS: "1" }, // fixtures/cluster/execute-in-process.ts
+          exclude: [...RULES, ...FURTHER, LONG, PACKAGES, HOSTS, RUNTIMES],
         },
       },
+      { extends: true, test: { ...IN_PROCESS, name: "further", include: FURTHER, exclude: [LONG] } },
       { extends: true, test: { name: "long", include: [LONG], env: { SIGNALBOX_TEST_LONG: "1" } } },
     ],
   },

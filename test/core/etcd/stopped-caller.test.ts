@@ -3,6 +3,7 @@ import { setImmediate as letLoopTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { open } from "../../../fixtures/etcd/served-subject.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { runWithDeadline, type Store } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";
 
@@ -21,7 +22,12 @@ describe.each(["http", "grpc"] as const)("a caller over %s that was stopped", (t
     etcd = await startEtcd();
     const timeouts = { attempt: 600, hedge: 200, total: 800 };
     store = await open({ endpoints: etcd.endpoints, transport, timeouts });
-    await store.readRange({ key: "a" });
+    const isConnected = () =>
+      store.readRange({ key: "a" }).then(
+        () => true,
+        () => false,
+      );
+    await waitUntil("connected", isConnected); // beside other programs, the first call can take longer than its timeout
   });
   afterAll(async () => {
     store?.close();

@@ -209,11 +209,11 @@ test("without renewals the command ends by the horizon; with one it lives on", a
   expect(listRemains(mark)).toEqual([]);
   const other = createTask();
   other.extend(15_000);
-  const longer = new CommandHandler(ports, { command: buildShellCommand("echo again; sleep 0.6") }).run(
+  const longer = new CommandHandler(ports, { command: buildShellCommand("echo again; sleep 2.2") }).run(
     other,
   );
   await waitUntil("output", () => lines.includes("again"));
-  other.extend(400);
+  other.extend(2_000);
   other.extend(20_000);
   expect(await longer).toMatchObject({ result: "ok" });
 });
