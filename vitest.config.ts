@@ -16,7 +16,6 @@ const LONGEST = [
   "safety/operate/reset",
   "safety/queues/",
   "safety/runs/exits",
-  "safety/command-line/command-line",
   "safety/runs/death",
   "core/process/runner-death",
   "core/process/groups",
@@ -48,16 +47,14 @@ const HOSTS = "test/hosts/**";
 const RUNTIMES = "test/runtimes/**";
 
 /**
- * Tests of `npm run test:further`, which `npm test` leaves out too: a quarter of the processor time of all that are not long, for what
- * holds no claim by itself.
+ * Tests of `npm run test:further`, which `npm test` leaves out too: a third of the processor time of all that are not long, for what
+ * holds no claim by itself, such as front ends, what is shown, and examples.
  */
 const FURTHER = [
-  "bin/bundle-code",
-  "safety/command-line/{macos,setup-etcd}",
+  "bin/**/*",
+  "safety/{command-line,front-ends,observe}/**/*",
   "safety/etcd/{etcd-page,role-bypass}",
-  "safety/front-ends/*",
   "safety/library/{examples,page-examples}",
-  "safety/observe/{archive,serve}",
   "safety/schedules/{chains,checkpoints,run-as}",
   "simulation/{histories,schedules}",
 ].map((name) => `test/${name}.test.ts`);
