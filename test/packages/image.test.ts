@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ContainerSite, explainNoSite, getContainer } from "../../fixtures/packages/container-site.ts";
 
 const obstacle = explainNoSite();
-const SUITE = process.env.DEBIAN_SUITE || "bookworm";
+const DEBIAN_SUITE = process.env.DEBIAN_SUITE || "bookworm";
 const PAGE = "http://127.0.0.1:9465";
 
 describe.skipIf(obstacle !== undefined)(`the image${obstacle ? ` (${obstacle})` : ""}`, () => {
   let site: ContainerSite;
   beforeAll(async () => {
-    site = await ContainerSite.create(SUITE, inject("packages"));
+    site = await ContainerSite.create(DEBIAN_SUITE, inject("packages"));
     await site.waitFor(
       "the workers",
-      "podman exec site_worker1_1 signalbox ls workers --json | grep worker2",
+      `podman exec ${getContainer("worker1")} signalbox ls workers --json | grep worker2`,
     );
   });
   afterAll(() => site?.close());

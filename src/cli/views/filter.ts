@@ -147,7 +147,7 @@ function createTest<R>(view: TableView<R>, test: FilterTest): RowTest<R> {
   if (test.of === "start") return (row) => (view.getInstant?.(row) ?? 0) >= test.from;
   const isMatch = createTextTest(test);
   if (test.of === "text") return createTextSearch(view, test, isMatch);
-  const facet = FACETS[test.of];
+  const facet = FACET_OF_FIELD[test.of];
   return (row) => view.getFacets(row)[facet]?.some(isMatch) ?? false;
 }
 
@@ -218,7 +218,7 @@ function createComparison<R>(
 /** The fields that a word can be limited to. */
 const FIELDS = ["host", "state", "holder", "tag"] as const;
 type FilterField = (typeof FIELDS)[number];
-const FACETS = { host: "hosts", state: "states", holder: "holders", tag: "tags" } as const;
+const FACET_OF_FIELD = { host: "hosts", state: "states", holder: "holders", tag: "tags" } as const;
 
 const COMPARATORS = [">=", "<=", ">", "<", "="] as const;
 type Comparator = (typeof COMPARATORS)[number];

@@ -417,7 +417,9 @@ export function countActivity(
   };
 }
 
-/** Lists when runs were enqueued: those that wait, and those that were granted, and when. Once while they do not change: there may be a hundred thousand. */
+/**
+ * Lists when the runs that wait were enqueued, and when the others were enqueued and granted. It reads a list only once: there may be a hundred thousand runs.
+ */
 const listTimes = memoizeWeakly((runs: readonly Claim[]) => {
   const [waits, grants]: [WallTime[], [enqueuedAt: WallTime, grantedAt: WallTime][]] = [[], []];
   for (const { entries } of runs) {

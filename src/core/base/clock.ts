@@ -95,7 +95,7 @@ export const DAY_MS = 86_400_000;
 const DURATION_EXAMPLE = "30s, 0.5s, 5m, 1h30m or 2d";
 
 /** Units with their length in ms, largest first. The parts of a duration must be in this order. */
-const UNITS = [
+const DURATION_UNITS = [
   ["d", DAY_MS],
   ["h", HOUR_MS],
   ["m", MINUTE_MS],
@@ -104,7 +104,9 @@ const UNITS = [
 ] as const;
 
 const NUMBER_PATTERN = String.raw`(\d+(?:\.\d+)?)`;
-const DURATION_PATTERN = new RegExp(`^${UNITS.map(([unit]) => `(?:${NUMBER_PATTERN}${unit})?`).join("")}$`);
+const DURATION_PATTERN = new RegExp(
+  `^${DURATION_UNITS.map(([unit]) => `(?:${NUMBER_PATTERN}${unit})?`).join("")}$`,
+);
 /** Longer texts are refused without parsing. No duration needs more characters. */
 const MAX_LENGTH = 40;
 /** Ten years. A longer duration is a typing error. */
@@ -126,7 +128,10 @@ export function parseDuration(text: string): ParseResult<Millis> {
   if (parts === null || text === "") {
     return { fault: `${quoteText(text)} is not a duration; write it as ${DURATION_EXAMPLE}` };
   }
-  const exact = UNITS.reduce((sum, [, length], unit) => sum + Number(parts[unit + 1] ?? 0) * length, 0);
+  const exact = DURATION_UNITS.reduce(
+    (sum, [, length], unit) => sum + Number(parts[unit + 1] ?? 0) * length,
+    0,
+  );
   const value = Math.round(exact);
   if (value === 0 && exact > 0) return { fault: `${quoteText(text)} is shorter than 1ms` };
   if (value > MAX_MS) return { fault: `${quoteText(text)} is longer than ten years` };
@@ -142,7 +147,7 @@ export function formatDuration(ms: Millis): string {
   let rest = Math.round(Math.abs(ms));
   if (rest === 0) return "0s";
   let text = ms < 0 ? "-" : "";
-  for (const [unit, length] of UNITS) {
+  for (const [unit, length] of DURATION_UNITS) {
     const whole = Math.floor(rest / length);
     if (whole > 0) text += `${whole}${unit}`;
     rest -= whole * length;
@@ -158,8 +163,8 @@ export function formatDuration(ms: Millis): string {
 export function formatBriefDuration(ms: Millis): string {
   if (!Number.isFinite(ms)) return "forever";
   const seconds = Math.max(0, Math.floor(ms / 1000));
-  const largest = UNITS.findIndex(([, length]) => seconds * 1000 >= length);
-  const [, finest] = UNITS[Math.min(3, largest + 1)] ?? UNITS[3];
+  const largest = DURATION_UNITS.findIndex(([, length]) => seconds * 1000 >= length);
+  const [, finest] = DURATION_UNITS[Math.min(3, largest + 1)] ?? DURATION_UNITS[3];
   return formatDuration(largest < 0 ? 0 : Math.floor((seconds * 1000) / finest) * finest);
 }
 

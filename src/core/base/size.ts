@@ -1,6 +1,6 @@
 import { type ParseResult, quoteText } from "./text.ts";
 
-const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+const SIZE_UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 const SIZE_PATTERN = /^(\d{1,9})([KMG]?)(?:i?B)?$/;
 /** A larger size is a typing error. */
 const MAX_SIZE_BYTES = 64 * 1024 ** 3;
@@ -9,15 +9,15 @@ const MAX_SIZE_BYTES = 64 * 1024 ** 3;
 export function parseSize(text: string): ParseResult<number> {
   const [, digits = "", unit = ""] = SIZE_PATTERN.exec(text) ?? [];
   if (digits === "") return { fault: `${quoteText(text)} is not a size; write it as 512K, 1M or 2G` };
-  const value = Number(digits) * (UNITS[unit] ?? 1);
+  const value = Number(digits) * (SIZE_UNITS[unit] ?? 1);
   return value > MAX_SIZE_BYTES ? { fault: `${quoteText(text)} is larger than 64G` } : { value };
 }
 
 /** Formats a size as `parseSize` reads it. */
 export function formatSize(bytes: number): string {
   const largest =
-    (["G", "M", "K"] as const).find((unit) => bytes > 0 && bytes % (UNITS[unit] ?? 1) === 0) ?? "";
-  return `${bytes / (UNITS[largest] ?? 1)}${largest}`;
+    (["G", "M", "K"] as const).find((unit) => bytes > 0 && bytes % (SIZE_UNITS[unit] ?? 1) === 0) ?? "";
+  return `${bytes / (SIZE_UNITS[largest] ?? 1)}${largest}`;
 }
 
 /** Formats a size, for example `28 KiB` or `1.4 GiB`. */

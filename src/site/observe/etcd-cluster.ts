@@ -216,7 +216,7 @@ class ClusterSummaryReader {
     const present = all.filter((one) => one.ok);
     // A member that refuses the call is available.
     const refusing = all.filter((one) => !one.ok && !isAway(one));
-    const id = findTopStatus(present)?.leaderId ?? 0n; // 0: nobody knows a leader
+    const id = findTopStatus(present)?.leaderId ?? 0n; // 0: there is no leader
     const known = new Set(this.#roster.map((member) => member.id));
     const isOther = all.some((one) => (one.ok ? !known.has(one.memberId) : isAway(one)));
     await Promise.all([

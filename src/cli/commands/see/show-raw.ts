@@ -206,7 +206,7 @@ function computeCommonLengths(before: readonly string[], after: readonly string[
 }
 
 /**
- * Lists the keys of a subject: those that say most about it first.
+ * Lists the keys of a subject, the most important ones first.
  * @param snapshot  the queues in which the tickets of a run are searched
  */
 export function listSubjectRanges(
