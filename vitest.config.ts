@@ -48,15 +48,17 @@ const RUNTIMES = "test/runtimes/**";
 
 /**
  * Tests of `npm run test:further`, which `npm test` leaves out too: a third of the processor time of all that are not long, for what
- * holds no claim by itself, such as front ends, what is shown, and examples.
+ * holds no claim by itself, such as front ends, what is shown and kept of runs, and examples.
  */
 const FURTHER = [
-  "bin/**/*",
+  "{bin,scripts}/**/*",
+  "library/package",
   "safety/{command-line,front-ends,observe}/**/*",
   "safety/etcd/{etcd-page,role-bypass}",
   "safety/library/{examples,page-examples}",
   "safety/schedules/{chains,checkpoints,run-as}",
   "simulation/{histories,schedules}",
+  "site/{check,output}/**/*",
 ].map((name) => `test/${name}.test.ts`);
 
 /** Folders whose tests start no processes and have no side effects. */
@@ -98,7 +100,7 @@ export default defineConfig({
     // Concurrent tests wait for timers and processes most of the time.
     maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
-    // The default on two cores is one worker, but most tests wait for processes. `npm test` has three: its tests load the machine less.
+    // The default on two cores is one worker, but most tests wait for processes. `npm test` has four: its tests load the machine less.
     maxWorkers: 2,
     projects: [
       // Files share loaded modules: loading them again for each file would take half of the processor's time. So helpers

@@ -296,6 +296,7 @@ export class ConsoleApp {
     return {
       table: this.tablePane.list,
       beside: this.otherPane?.list,
+      isUntouched: !this.#live.hasRead && this.ports.getIsQuiet(),
       explorer: { rows: this.tree, height: (explorer?.height ?? 2) - 1 },
       panel: { rows: this.getPanelRows(), height: (panel?.height ?? 1) - titles },
     };

@@ -273,7 +273,13 @@ export interface VisibleList {
 }
 
 /** Those of these panes, and of the table that is not active. */
-export type CursorLists = Readonly<Record<ListPane, VisibleList> & { beside?: VisibleList | undefined }>;
+export type CursorLists = Readonly<
+  Record<ListPane, VisibleList> & {
+    beside?: VisibleList | undefined;
+    /** Whether rows are still being read, and no key was pressed: the first row is then the one to select, wherever it was a moment ago. */
+    isUntouched?: boolean;
+  }
+>;
 
 export function getCursor(state: ConsoleState, pane: ListPane): Cursor {
   return pane === "table" ? state.tabs[state.tab].cursor : state[pane].cursor;
@@ -288,11 +294,15 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
   return { ...updateTab(state, { cursor }), detail: isSameRow ? state.detail : { top: 0 } };
 }
 
-function clampBeside(state: ConsoleState, { beside }: CursorLists): ConsoleState {
+function clampInList(cursor: Cursor, { rows, height }: VisibleList, { isUntouched }: CursorLists): Cursor {
+  return clampCursor(isUntouched && cursor.index === 0 ? START_CURSOR : cursor, rows, height);
+}
+
+function clampBeside(state: ConsoleState, lists: CursorLists): ConsoleState {
   const { split } = state;
-  if (split === undefined || beside === undefined) return state;
+  if (split === undefined || lists.beside === undefined) return state;
   const { cursor, ...others } = split.tabs[split.tab];
-  const clamped = clampCursor(cursor, beside.rows, beside.height);
+  const clamped = clampInList(cursor, lists.beside, lists);
   if (isDeepStrictEqual(clamped, cursor)) return state;
   const tabs = { ...split.tabs, [split.tab]: { ...others, cursor: clamped } };
   return { ...state, split: { ...split, tabs } };
@@ -308,7 +318,7 @@ export function clampCursors(state: ConsoleState, lists: CursorLists, now: WallT
   const isNewest = panel.id === "jobs" && focus !== "panel";
   const clamp = (before: ConsoleState, pane: ListPane) => {
     const cursor = isNewest && pane === "panel" ? START_CURSOR : getCursor(before, pane);
-    return setCursor(before, pane, clampCursor(cursor, lists[pane].rows, lists[pane].height));
+    return setCursor(before, pane, clampInList(cursor, lists[pane], lists));
   };
   const clamped = clampBeside((["table", "explorer", "panel"] as const).reduce(clamp, state), lists);
   // A clock that was set back must not keep a toast for hours.

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createLocksState } from "../../../fixtures/console/stub-console.ts";
-import { type ConsoleState, clampCursors, TOAST_DURATION } from "../../../src/console/state/console-state.ts";
+import {
+  type ConsoleState,
+  clampCursors,
+  TOAST_DURATION,
+  updateTab,
+} from "../../../src/console/state/console-state.ts";
 import type { RowList } from "../../../src/console/state/cursor.ts";
 import { computeLayout } from "../../../src/console/state/layout.ts";
 
@@ -11,7 +16,7 @@ function createRows(keys: readonly string[]): RowList {
 }
 
 /** Clamps the cursors of a table, a tree, and the jobs of the panel, newest first. */
-function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}) {
+function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1], isUntouched = false } = {}) {
   const layout = computeLayout({ width: 120, height: 30 }, state, { panelLines: 2 });
   if (layout === undefined) throw new Error("no layout");
   const lists = {
@@ -21,6 +26,7 @@ function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}
       rows: createRows(state.panel.id === "jobs" ? jobs.map(String) : []),
       height: layout.panel?.height ?? 1,
     },
+    isUntouched,
   };
   return clampCursors(state, lists, WALL);
 }
@@ -43,6 +49,18 @@ describe("cursors on rows that change", () => {
     expect(clamp(focused, { jobs: [4, 3, 2, 1] }).panel.cursor).toMatchObject({
       key: "1",
       index: 3,
+    });
+  });
+
+  test("while rows are read, a cursor that nobody has moved stays at the top", () => {
+    const partial = clamp(createLocksState(), { rows: ["b"], isUntouched: true });
+    expect(clamp(partial, { isUntouched: true }).tabs.locks.cursor).toEqual({ key: "a", index: 0, top: 0 });
+    expect(clamp(partial).tabs.locks.cursor).toMatchObject({ key: "b", index: 1 });
+    const start = createLocksState();
+    const moved = updateTab(start, { cursor: { key: "b", index: 1, top: 0 } });
+    expect(clamp(moved, { rows: ["0", "a", "b"], isUntouched: true }).tabs.locks.cursor).toMatchObject({
+      key: "b",
+      index: 2,
     });
   });
 
