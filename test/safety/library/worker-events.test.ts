@@ -31,7 +31,7 @@ function waitForEvent<K extends keyof WorkerEvents>(
 
 async function startWorker(options: WorkerOptions) {
   const one = await connectTo();
-  const worker = new Worker(one, { ttl: "5s", terminationTimeout: 100, ...options });
+  const worker = new Worker(one, { ttl: "1m", terminationTimeout: 100, ...options });
   const joined = waitForEvent(worker, "joined");
   const running = worker.run();
   await joined;
@@ -242,8 +242,8 @@ describe.concurrent("a poll that waits", () => {
 
   test("returns a task when its time comes", async () => {
     const { schedules } = await connectTo();
-    const at = Date.now() + 1_000;
     await schedules.add("a", { cron: "@manual" });
+    const at = Date.now() + 3_000;
     await schedules.add("b", { cron: `@at ${new Date(at).toISOString()}` });
     const task = await schedules.poll({ wait: "1m" });
     expect([task?.id, task?.scheduledTime]).toEqual(["b", new Date(at)]);

@@ -170,12 +170,11 @@ test("a rule that ends has no occurrence after its end", () => {
 });
 
 test("values that a rule repeats cost nothing: a worker parses what anyone may write into etcd", () => {
-  const start = performance.now();
+  // Compared with each other, so many would take longer than a test may: 50,000 took 8 s.
   for (const rule of ["FREQ=MONTHLY;BYDAY=6MO", "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2"])
     expect(() =>
-      parseRecurrence(`@rrule ${rule}${`,${rule.split("=").at(-1)}`.repeat(50_000)} from 2026-11-30T09:00`),
+      parseRecurrence(`@rrule ${rule}${`,${rule.split("=").at(-1)}`.repeat(400_000)} from 2026-11-30T09:00`),
     ).toThrow("never fires");
-  expect(performance.now() - start).toBeLessThan(2_000);
 });
 
 test("the same text is parsed once", () => {
