@@ -16,7 +16,7 @@ import { countListedRows, getRowSorter, parseSortOrder } from "../cli/views/sort
 import type { AnyView, RowLists, TableColumn } from "../cli/views/view.ts";
 import type { WallTime } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
-import { memoize, memoizeWeakly } from "../core/base/memoize.ts";
+import { createListMapper, memoize, memoizeWeakly } from "../core/base/memoize.ts";
 import { clean, pluralize } from "../core/base/text.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
@@ -35,7 +35,11 @@ export interface ListQuery {
 type View = AnyView<object>;
 
 /** The rows that match the part of a filter that time does not change, by lists of rows. */
-type KnownMatches = WeakMap<readonly object[], readonly object[]>;
+class KnownMatches {
+  /** For each part of the lists. */
+  readonly getMapper = memoize((_part: number) => createListMapper<readonly object[], readonly object[]>());
+  readonly byList = new WeakMap<readonly object[], readonly object[]>();
+}
 
 /** The rows of a list. */
 interface ListRows {
@@ -59,7 +63,8 @@ const LISTS_AT_ONCE = 200;
 export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
-  readonly #getMatches = memoize((_key: string): KnownMatches => new WeakMap(), MAX_KNOWN_FILTERS);
+  readonly #mapHistories = createListMapper<readonly object[], RowLists<object>>();
+  readonly #getMatches = memoize((_key: string) => new KnownMatches(), MAX_KNOWN_FILTERS);
   readonly #getLists = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
     return createListCache<object>(VIEWS[id], { ...EVERYTHING, all });
@@ -78,7 +83,7 @@ export class SiteLists {
   /** Renders the first rows of a list with its most important columns, for a part of a page. */
   async renderTable(title: string, asked: ListQuery, state: SiteState, wall: WallTime): Promise<Html> {
     const list = await this.#findRows(asked, state, wall);
-    const shown = [...list.sortRows(0, list.count)];
+    const shown = [...list.sortRows(0, list.options.limit)];
     const columns = selectShownColumns(list.view, shown, wall).filter(({ priority }) => priority < 3);
     const rows = shown.map((row) => buildRow(row, list, columns, this.#basePath).html);
     return renderTable(title, columns, rows);
@@ -101,18 +106,18 @@ export class SiteLists {
     const { filter, order = parseSortOrder(isByKey ? "" : view.sort), limit } = options;
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
     const { lists, viewContext } = this.#getLists(JSON.stringify([id, options.all]))(snapshot, wall);
-    const matches = query.has("since") ? new WeakMap() : this.#getMatches(`${id} ${buildFilterKey(query)}`);
+    const key = buildFilterKey(query);
+    const matches = query.has("since") ? new KnownMatches() : this.#getMatches(`${id} ${key}`);
     const found = await filterLists(view, lists, filter, matches, wall);
     const isDefault = id === "history" && !isJson && options.order === undefined;
-    const parts = isDefault
-      ? [0, 1].map((at) => found.map((rows) => splitFailures(rows)[at] ?? []))
-      : [found];
+    const split = isDefault ? this.#mapHistories(found, splitFailures) : [];
+    const parts = isDefault ? [0, 1].map((at) => split.map((own) => own[at] ?? [])) : [found];
     return {
       view,
       options,
       viewContext,
       count: Math.min(limit, countListedRows(found)),
-      sortRows: (from, to) => getRowSorter(view, order).sortRanks(parts, from, to),
+      sortRows: (from, to) => getRowSorter(view, order, key).sortRanks(parts, from, to),
     };
   }
 
@@ -176,13 +181,22 @@ async function filterLists(
   const { steady, timed } = splitTimedFilter(filter);
   const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
   const found: (readonly object[])[] = [];
-  for (const [at, rows] of lists.entries()) {
-    const own = matches.get(rows) ?? rows.filter((row) => isMatch(row, 0));
-    matches.set(rows, own);
-    found.push(timed.terms.length === 0 ? own : own.filter((row) => isTimedMatch(row, wall)));
-    if (at % LISTS_AT_ONCE === 0) await setImmediate();
+  let isNew = false;
+  const filterRows = (rows: readonly object[]) => {
+    isNew = true;
+    const own = matches.byList.get(rows) ?? rows.filter((row) => isMatch(row, 0));
+    matches.byList.set(rows, own);
+    return own;
+  };
+  for (let at = 0; at < lists.length; at += LISTS_AT_ONCE) {
+    const own = matches.getMapper(at)(lists.slice(at, at + LISTS_AT_ONCE), filterRows);
+    found.push(...own);
+    if (isNew) await setImmediate();
+    isNew = false;
   }
-  return found;
+  return timed.terms.length === 0
+    ? found
+    : found.map((rows) => rows.filter((row) => isTimedMatch(row, wall)));
 }
 
 /** Splits runs by whether they have failed, once while a list does not change. */
