@@ -1,15 +1,14 @@
 import { hash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { ON_DEMAND } from "../cli/commands/see/grid.ts";
 import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
 import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
 import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
-import { createListCache } from "../cli/commands/see/ls/row-cache.ts";
+import { createListCache, createListFilter } from "../cli/commands/see/ls/row-cache.ts";
 import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
-import { createRowTest, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
+import { NO_FILTER } from "../cli/views/filter.ts";
 import { VIEWS } from "../cli/views/index.ts";
 import { createMacrosView } from "../cli/views/macros.ts";
 import { countListedRows, getRowSorter, parseSortOrder } from "../cli/views/sort.ts";
@@ -34,13 +33,6 @@ export interface ListQuery {
 
 type View = AnyView<object>;
 
-/** The rows that match the part of a filter that time does not change, by lists of rows. */
-class KnownMatches {
-  /** For each part of the lists. */
-  readonly getMapper = memoize((_part: number) => createListMapper<readonly object[], readonly object[]>());
-  readonly byList = new WeakMap<readonly object[], readonly object[]>();
-}
-
 /** The rows of a list. */
 interface ListRows {
   view: View;
@@ -56,15 +48,13 @@ const MAX_KNOWN_FILTERS = 64;
 /** Filters of strangers: the time for a row grows with them. */
 const MAX_FILTER_TERMS = 8;
 const MAX_FILTER_CHARACTERS = 400;
-/** Lists that are filtered before others are served: each has the rows of a queue. */
-const LISTS_AT_ONCE = 200;
 
 /** Makes the lists of the page, as `signalbox ls` does. Rows of queues that have not changed are not built again. */
 export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
   readonly #mapHistories = createListMapper<readonly object[], RowLists<object>>();
-  readonly #getMatches = memoize((_key: string) => new KnownMatches(), MAX_KNOWN_FILTERS);
+  readonly #getFilter = memoize((_key: string) => createListFilter<object>(), MAX_KNOWN_FILTERS);
   readonly #getLists = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
     return createListCache<object>(VIEWS[id], { ...EVERYTHING, all });
@@ -107,8 +97,8 @@ export class SiteLists {
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
     const { lists, viewContext } = this.#getLists(JSON.stringify([id, options.all]))(snapshot, wall);
     const key = buildFilterKey(query);
-    const matches = query.has("since") ? new KnownMatches() : this.#getMatches(`${id} ${key}`);
-    const found = await filterLists(view, lists, filter, matches, wall);
+    const filterLists = query.has("since") ? createListFilter<object>() : this.#getFilter(`${id} ${key}`);
+    const found = await filterLists(view, lists, filter, wall);
     const isDefault = id === "history" && !isJson && options.order === undefined;
     const split = isDefault ? this.#mapHistories(found, splitFailures) : [];
     const parts = isDefault ? [0, 1].map((at) => split.map((own) => own[at] ?? [])) : [found];
@@ -168,35 +158,6 @@ function parseQuery(view: View, query: URLSearchParams, wall: WallTime): ListOpt
   if (terms.some(({ test }) => "pattern" in test))
     throw new UsageError("the page takes no regular expressions: one of a stranger can take forever");
   return options;
-}
-
-async function filterLists(
-  view: View,
-  lists: RowLists<object>,
-  filter: RowFilter,
-  matches: KnownMatches,
-  wall: WallTime,
-): Promise<RowLists<object>> {
-  if (filter.terms.length === 0) return lists;
-  const { steady, timed } = splitTimedFilter(filter);
-  const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
-  const found: (readonly object[])[] = [];
-  let isNew = false;
-  const filterRows = (rows: readonly object[]) => {
-    isNew = true;
-    const own = matches.byList.get(rows) ?? rows.filter((row) => isMatch(row, 0));
-    matches.byList.set(rows, own);
-    return own;
-  };
-  for (let at = 0; at < lists.length; at += LISTS_AT_ONCE) {
-    const own = matches.getMapper(at)(lists.slice(at, at + LISTS_AT_ONCE), filterRows);
-    found.push(...own);
-    if (isNew) await setImmediate();
-    isNew = false;
-  }
-  return timed.terms.length === 0
-    ? found
-    : found.map((rows) => rows.filter((row) => isTimedMatch(row, wall)));
 }
 
 /** Splits runs by whether they have failed, once while a list does not change. */

@@ -165,7 +165,7 @@ export function buildSummary(snapshot: Snapshot, wall: WallTime, options: Overvi
       workers: snapshot.workers.size,
     },
     hosts: rows.map((row) => toHostLoad(row, wall)),
-    activity: countFittedActivity(snapshot, wall, buckets, options.span),
+    activity: countActivity(snapshot, wall, buckets, options.span),
     etcd,
   };
 }
@@ -200,7 +200,7 @@ function toBusyQueue(queue: NamedQueue, { histories }: Snapshot, span: TimeSpan)
     dues: new Map(),
   };
   const tickets = readIntervals(queue.entries.map((entry) => [{ queue, entry }]));
-  const { waiters } = countIntervals(listIntervals(own, span, [tickets]), span, TREND_PARTS);
+  const { waiters } = countIntervals(listIntervals(own, span.from, [tickets]), span, TREND_PARTS);
   return { kind, name, waiting, since, holders, used, total, trend: [...waiters.slice(0, -1), waiting] };
 }
 
@@ -339,27 +339,10 @@ interface Activity extends TimeSpan {
   waiters: readonly number[];
   /** How many runs ended in each part and had failed. */
   failures: readonly number[];
-  /** The earliest time of a run that is counted; infinity if there is none. */
-  oldest: WallTime;
 }
 
 /** The spans of an activity, ms: the shortest that has all runs is used. */
 const ACTIVITY_SPANS_MS = [5, 10, 20, 40].map((minutes) => minutes * MINUTE_MS);
-
-function countFittedActivity(
-  snapshot: Snapshot,
-  wall: WallTime,
-  buckets: number,
-  span: Millis | undefined,
-): Activity {
-  const most = span ?? HOUR_MS;
-  const intervals = listIntervals(snapshot, { from: wall - most, until: wall });
-  const age = wall - intervals.oldest;
-  const fitting = span ?? (Number.isFinite(age) ? ACTIVITY_SPANS_MS.find((length) => length >= age) : most);
-  return countIntervals(intervals, { from: wall - (fitting ?? most), until: wall }, buckets);
-}
-
-type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
 
 /**
  * Counts the runs that held or waited, from what is stored: all tickets, the last runs of each lock, the running
@@ -367,9 +350,20 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
  * resources and have ended, runs that gave up waiting, and what the history of a busy lock or of a schedule does not
  * keep. A run counts once, whatever it claims.
  */
-export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
-  return countIntervals(listIntervals(snapshot, span), span, buckets);
+function countActivity(
+  snapshot: Snapshot,
+  wall: WallTime,
+  buckets: number,
+  span: Millis | undefined,
+): Activity {
+  const most = span ?? HOUR_MS;
+  const intervals = listIntervals(snapshot, wall - most);
+  const age = wall - intervals.oldest;
+  const fitting = span ?? (Number.isFinite(age) ? ACTIVITY_SPANS_MS.find((length) => length >= age) : most);
+  return countIntervals(intervals, { from: wall - (fitting ?? most), until: wall }, buckets);
 }
+
+type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
 
 /** The beginnings and ends of intervals, one after the other. Those that go on end at infinity. */
 type Ends = WallTime[];
@@ -393,10 +387,10 @@ const mapRuns = createListMapper<readonly Claim[], RunIntervals>();
 /** Reads a list of runs once while it does not change: there may be a hundred thousand runs. */
 const readRuns = memoizeWeakly((runs: readonly Claim[]) => readIntervals(runs.map(({ entries }) => entries)));
 
-/** Lists the intervals that are not over before a span. */
+/** Lists the intervals that go on at an instant, or are later. */
 function listIntervals(
   snapshot: ActivitySnapshot,
-  span: TimeSpan,
+  start: WallTime,
   lists: readonly RunIntervals[] = mapRuns(groupRuns(snapshot), readRuns),
 ): AllIntervals {
   const tasks = listTasks(snapshot);
@@ -406,7 +400,7 @@ function listIntervals(
   let oldest = lists.reduce((least, own) => Math.min(least, own.oldest), Number.POSITIVE_INFINITY);
   for (const runs of snapshot.histories.values())
     for (const { run, enqueuedAt, grantedAt, endedAt, exit } of runs) {
-      if (endedAt < span.from) continue;
+      if (endedAt < start) continue;
       if (tasks.size > 0) tasks.delete(run);
       oldest = Math.min(oldest, enqueuedAt);
       waits.push(enqueuedAt, grantedAt);
@@ -414,7 +408,7 @@ function listIntervals(
       if (exit !== 0) failures.push(endedAt);
     }
   for (const { from, until = Number.POSITIVE_INFINITY, hasFailed } of tasks.values()) {
-    if (until < span.from) continue;
+    if (until < start) continue;
     oldest = Math.min(oldest, from);
     holds.push(from, until);
     if (hasFailed) failures.push(until);
@@ -437,7 +431,7 @@ function readIntervals(runs: readonly (readonly ClaimEntry[])[]): RunIntervals {
 }
 
 function countIntervals(
-  { lists, oldest, failures, ...others }: AllIntervals,
+  { lists, failures, ...others }: AllIntervals,
   span: TimeSpan,
   buckets: number,
 ): Activity {
@@ -454,7 +448,6 @@ function countIntervals(
   return {
     ...span,
     failures: failed,
-    oldest,
     holders: holders.computeAverages(),
     waiters: waiters.computeAverages(),
   };

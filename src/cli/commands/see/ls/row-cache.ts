@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import type { WallTime } from "../../../../core/base/clock.ts";
-import { createListMapper, memoizeWeakly } from "../../../../core/base/memoize.ts";
+import { createListMapper, memoize, memoizeWeakly } from "../../../../core/base/memoize.ts";
 import {
   type Collection,
   findNamedQueue,
@@ -7,7 +8,7 @@ import {
   type Snapshot,
 } from "../../../../site/state/snapshot.ts";
 import { buildViewContext, type ViewContext } from "../../../../site/state/view-context.ts";
-import { createRowTest, splitTimedFilter } from "../../../views/filter.ts";
+import { createRowTest, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
 import { buildEmptyTableRows, createTallyFinder } from "../../../views/queues.ts";
 import { countListedRows } from "../../../views/sort.ts";
 import type { AnyView, QueueView, RowLists } from "../../../views/view.ts";
@@ -96,7 +97,8 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
     const before = last;
     const isSame = before !== undefined && before.viewContext.drains.length === viewContext.drains.length;
     const isTimed = view.of === "snapshot" && view.isTimed === true && before?.second !== second;
-    if (isSame && !isTimed && parts.every((part) => before.snapshot[part] === snapshot[part])) return before;
+    if (isSame && !isTimed && parts.every((part) => before.snapshot[part] === snapshot[part]))
+      return { lists: before.lists, viewContext };
     if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part])) {
       built = new WeakMap();
       mapQueues = createListMapper();
@@ -150,6 +152,44 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
       ),
     ) as R[];
   }
+}
+
+/** Lists that are filtered before others are served: each has the rows of a queue. */
+const LISTS_AT_ONCE = 200;
+
+/**
+ * Creates what filters lists, always by the same filter, and lets others run meanwhile. It keeps what time does not change of lists that
+ * are as before.
+ */
+export function createListFilter<R>() {
+  const byList = new WeakMap<readonly R[], readonly R[]>();
+  const getMapper = memoize((_part: number) => createListMapper<readonly R[], readonly R[]>());
+  return async (
+    view: AnyView<R>,
+    lists: RowLists<R>,
+    filter: RowFilter,
+    wall: WallTime,
+  ): Promise<RowLists<R>> => {
+    if (filter.terms.length === 0) return lists;
+    const { steady, timed } = splitTimedFilter(filter);
+    const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
+    const found: (readonly R[])[] = [];
+    let isNew = false;
+    const filterRows = (rows: readonly R[]) => {
+      isNew = true;
+      const own = byList.get(rows) ?? rows.filter((row) => isMatch(row, 0));
+      byList.set(rows, own);
+      return own;
+    };
+    for (let at = 0; at < lists.length; at += LISTS_AT_ONCE) {
+      isNew = false;
+      found.push(...getMapper(at)(lists.slice(at, at + LISTS_AT_ONCE), filterRows));
+      if (isNew) await setImmediate();
+    }
+    return timed.terms.length === 0
+      ? found
+      : found.map((rows) => rows.filter((row) => isTimedMatch(row, wall)));
+  };
 }
 
 /** Joins lists in one that is allocated once: there may be a hundred thousand rows. */
