@@ -1,22 +1,21 @@
 import { hash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { ON_DEMAND } from "../cli/commands/see/grid.ts";
 import { addEtcdFaults } from "../cli/commands/see/live-output.ts";
 import { formatRowsJson } from "../cli/commands/see/ls/ls.impl.ts";
 import { type LsFlags, ls } from "../cli/commands/see/ls/ls.ts";
 import { type ListOptions, parseListOptions } from "../cli/commands/see/ls/ls-options.ts";
-import { createListCache } from "../cli/commands/see/ls/row-cache.ts";
+import { createListCache, createListFilter } from "../cli/commands/see/ls/row-cache.ts";
 import type { Call } from "../cli/frame/command.ts";
 import { parseCall } from "../cli/frame/command-line/parse-call.ts";
 import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
-import { createRowTest, NO_FILTER, type RowFilter, splitTimedFilter } from "../cli/views/filter.ts";
+import { NO_FILTER } from "../cli/views/filter.ts";
 import { VIEWS } from "../cli/views/index.ts";
 import { createMacrosView } from "../cli/views/macros.ts";
 import { countListedRows, getRowSorter, parseSortOrder } from "../cli/views/sort.ts";
 import type { AnyView, RowLists, TableColumn } from "../cli/views/view.ts";
 import type { WallTime } from "../core/base/clock.ts";
 import { UsageError } from "../core/base/errors.ts";
-import { memoize, memoizeWeakly } from "../core/base/memoize.ts";
+import { createListMapper, memoize, memoizeWeakly } from "../core/base/memoize.ts";
 import { clean, pluralize } from "../core/base/text.ts";
 import type { Keys } from "../core/protocol/keys.ts";
 import type { Snapshot } from "../site/state/snapshot.ts";
@@ -34,9 +33,6 @@ export interface ListQuery {
 
 type View = AnyView<object>;
 
-/** The rows that match the part of a filter that time does not change, by lists of rows. */
-type KnownMatches = WeakMap<readonly object[], readonly object[]>;
-
 /** The rows of a list. */
 interface ListRows {
   view: View;
@@ -52,14 +48,13 @@ const MAX_KNOWN_FILTERS = 64;
 /** Filters of strangers: the time for a row grows with them. */
 const MAX_FILTER_TERMS = 8;
 const MAX_FILTER_CHARACTERS = 400;
-/** Lists that are filtered before others are served: each has the rows of a queue. */
-const LISTS_AT_ONCE = 200;
 
 /** Makes the lists of the page, as `signalbox ls` does. Rows of queues that have not changed are not built again. */
 export class SiteLists {
   readonly #keys: Keys;
   readonly #basePath: string;
-  readonly #getMatches = memoize((_key: string): KnownMatches => new WeakMap(), MAX_KNOWN_FILTERS);
+  readonly #mapHistories = createListMapper<readonly object[], RowLists<object>>();
+  readonly #getFilter = memoize((_key: string) => createListFilter<object>(), MAX_KNOWN_FILTERS);
   readonly #getLists = memoize((key: string) => {
     const [id, all] = JSON.parse(key) as [ListId, boolean];
     return createListCache<object>(VIEWS[id], { ...EVERYTHING, all });
@@ -78,7 +73,7 @@ export class SiteLists {
   /** Renders the first rows of a list with its most important columns, for a part of a page. */
   async renderTable(title: string, asked: ListQuery, state: SiteState, wall: WallTime): Promise<Html> {
     const list = await this.#findRows(asked, state, wall);
-    const shown = [...list.sortRows(0, list.count)];
+    const shown = [...list.sortRows(0, list.options.limit)];
     const columns = selectShownColumns(list.view, shown, wall).filter(({ priority }) => priority < 3);
     const rows = shown.map((row) => buildRow(row, list, columns, this.#basePath).html);
     return renderTable(title, columns, rows);
@@ -101,18 +96,18 @@ export class SiteLists {
     const { filter, order = parseSortOrder(isByKey ? "" : view.sort), limit } = options;
     const snapshot = isByKey ? this.#sortByKey(state.snapshot) : getSnapshot(view, state);
     const { lists, viewContext } = this.#getLists(JSON.stringify([id, options.all]))(snapshot, wall);
-    const matches = query.has("since") ? new WeakMap() : this.#getMatches(`${id} ${buildFilterKey(query)}`);
-    const found = await filterLists(view, lists, filter, matches, wall);
+    const key = buildFilterKey(query);
+    const filterLists = query.has("since") ? createListFilter<object>() : this.#getFilter(`${id} ${key}`);
+    const found = await filterLists(view, lists, filter, wall);
     const isDefault = id === "history" && !isJson && options.order === undefined;
-    const parts = isDefault
-      ? [0, 1].map((at) => found.map((rows) => splitFailures(rows)[at] ?? []))
-      : [found];
+    const split = isDefault ? this.#mapHistories(found, splitFailures) : [];
+    const parts = isDefault ? [0, 1].map((at) => split.map((own) => own[at] ?? [])) : [found];
     return {
       view,
       options,
       viewContext,
       count: Math.min(limit, countListedRows(found)),
-      sortRows: (from, to) => getRowSorter(view, order).sortRanks(parts, from, to),
+      sortRows: (from, to) => getRowSorter(view, order, key).sortRanks(parts, from, to),
     };
   }
 
@@ -163,26 +158,6 @@ function parseQuery(view: View, query: URLSearchParams, wall: WallTime): ListOpt
   if (terms.some(({ test }) => "pattern" in test))
     throw new UsageError("the page takes no regular expressions: one of a stranger can take forever");
   return options;
-}
-
-async function filterLists(
-  view: View,
-  lists: RowLists<object>,
-  filter: RowFilter,
-  matches: KnownMatches,
-  wall: WallTime,
-): Promise<RowLists<object>> {
-  if (filter.terms.length === 0) return lists;
-  const { steady, timed } = splitTimedFilter(filter);
-  const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
-  const found: (readonly object[])[] = [];
-  for (const [at, rows] of lists.entries()) {
-    const own = matches.get(rows) ?? rows.filter((row) => isMatch(row, 0));
-    matches.set(rows, own);
-    found.push(timed.terms.length === 0 ? own : own.filter((row) => isTimedMatch(row, wall)));
-    if (at % LISTS_AT_ONCE === 0) await setImmediate();
-  }
-  return found;
 }
 
 /** Splits runs by whether they have failed, once while a list does not change. */

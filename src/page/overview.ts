@@ -5,10 +5,11 @@ import { UNICODE_DRAWING } from "../cli/views/drawing.ts";
 import { getHostTone } from "../cli/views/hosts.ts";
 import {
   buildOverview,
+  buildSummary,
   type HostLoad,
   MOST_OVERVIEW_ITEMS,
   OVERVIEW_JSON,
-  type Overview,
+  type Summary,
 } from "../cli/views/overview.ts";
 import { formatHostLoad } from "../cli/views/overview-drawing.ts";
 import { formatBriefDuration, formatInstant, type WallTime } from "../core/base/clock.ts";
@@ -23,14 +24,10 @@ import type { SiteState } from "./site-follower.ts";
 /** Parts of the graph. */
 const GRAPH_BUCKETS = 120;
 
-function readOverview({ snapshot, health }: SiteState, wall: WallTime, buckets?: number): Overview {
-  return buildOverview(addEtcdFaults(snapshot, health), wall, { etcd: health, ...(buckets && { buckets }) });
-}
-
 /** Formats what `signalbox overview --json` prints. */
-export function formatOverviewJson(state: SiteState, wall: WallTime, prefix: string): string {
-  const { revision } = state.snapshot;
-  return formatJsonDocument({ revision, prefix, ...OVERVIEW_JSON.toJson(readOverview(state, wall)) });
+export function formatOverviewJson({ snapshot, health }: SiteState, wall: WallTime, prefix: string): string {
+  const overview = buildOverview(addEtcdFaults(snapshot, health), wall, { etcd: health });
+  return formatJsonDocument({ revision: snapshot.revision, prefix, ...OVERVIEW_JSON.toJson(overview) });
 }
 
 /** The lists beside the graph. */
@@ -48,18 +45,20 @@ export async function buildOverviewPage(
   wall: WallTime,
   basePath: string,
 ): Promise<Page> {
-  const overview = readOverview(state, wall, GRAPH_BUCKETS);
+  const { snapshot, health } = state;
+  const options = { etcd: health, buckets: GRAPH_BUCKETS };
+  const summary = buildSummary(addEtcdFaults(snapshot, health), wall, options);
   const toItem = (id: string, part: Html) => ({ id, html: html`<section id="${id}">${part}</section>` });
   const tables = TABLES.map(async ([id, title, words]) => {
     const list = { id, query: new URLSearchParams(`${words}&limit=${MOST_OVERVIEW_ITEMS}`) };
     return toItem(id, await lists.renderTable(title, list, state, wall));
   });
   const items = [
-    toItem("counts", renderCounts(overview, basePath)),
-    toItem("hosts", renderHosts(overview, basePath)),
-    toItem("activity", renderActivity(overview)),
+    toItem("counts", renderCounts(summary, basePath)),
+    toItem("hosts", renderHosts(summary, basePath)),
+    toItem("activity", renderActivity(summary)),
     ...(await Promise.all(tables)),
-    toItem("etcd", renderEtcd(overview, wall)),
+    toItem("etcd", renderEtcd(summary, wall)),
   ];
   return {
     title: "Overview",
@@ -72,7 +71,7 @@ export async function buildOverviewPage(
 
 const COUNTED = ["problem", "drain", "host", "worker", "schedule"] as const;
 
-function renderCounts({ counts }: Overview, basePath: string): Html {
+function renderCounts({ counts }: Summary, basePath: string): Html {
   const { held, waiting } = counts;
   const entries: readonly (readonly [path: string, count: number, text: string, tone: Tone])[] = [
     ["runs?state=held", held, `${held} held`, "held"],
@@ -93,7 +92,7 @@ function renderCounts({ counts }: Overview, basePath: string): Html {
 /** Hosts that are shown; of more, the busiest are in the list of hosts. */
 const MAX_SHOWN_HOSTS = 200;
 
-function renderHosts({ hosts }: Overview, basePath: string): Html {
+function renderHosts({ hosts }: Summary, basePath: string): Html {
   const left = hosts.length - MAX_SHOWN_HOSTS;
   return html`<h2>Hosts</h2>${hosts.length === 0 && html`<p>No hosts yet.</p>`}<ul class="hosts">${hosts
     .slice(0, MAX_SHOWN_HOSTS)
@@ -120,7 +119,7 @@ const BAD_HEIGHT = 4;
 const GRAPH = { width: 600, above: 90, below: 60 };
 
 /** Draws who held and waited: holders stand on the line, from which waiters hang. The text says the largest and the last numbers. */
-function renderActivity({ activity }: Overview): Html {
+function renderActivity({ activity }: Summary): Html {
   const { holders, waiters, failures, from, until } = activity;
   const { width, above, below } = GRAPH;
   const step = width / Math.max(1, holders.length);
@@ -146,7 +145,7 @@ function renderActivity({ activity }: Overview): Html {
 <p class="axis"><time>${formatInstant(from)}</time> <time>${formatInstant(until)}</time></p>`;
 }
 
-function renderEtcd({ etcd }: Overview, wall: WallTime): Html {
+function renderEtcd({ etcd }: Summary, wall: WallTime): Html {
   if (etcd === undefined) return html``;
   if (etcd.kind === "silence")
     return html`<h2>etcd</h2><p class="problem">${UNICODE_DRAWING.marks.problem}does not answer for ${formatBriefDuration(wall - etcd.since)}: ${etcd.error.message}</p>`;

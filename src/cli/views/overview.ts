@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, type Millis, type WallTime } from "../../core/base/clock.ts";
-import { memoizeWeakly } from "../../core/base/memoize.ts";
+import { createListMapper, memoizeWeakly } from "../../core/base/memoize.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
@@ -50,6 +50,8 @@ export interface Overview {
   /** Undefined if it was not asked for. */
   etcd: EtcdSummary | undefined;
 }
+
+export type Summary = Omit<Overview, "queues" | "next" | "failures">;
 
 interface OverviewCounts {
   /** Runs that hold everything they claim, and runs that wait. */
@@ -133,16 +135,26 @@ interface OverviewOptions {
 /** Maximum items of each list. */
 export const MOST_OVERVIEW_ITEMS = 12;
 
-/**
- * Builds the overview of a site. With 10,000 locks and 100,000 waiters it takes some ten milliseconds, besides finding
- * the problems.
- */
+/** Builds the overview of a site. */
 export function buildOverview(snapshot: Snapshot, wall: WallTime, options: OverviewOptions = {}): Overview {
+  const summary = buildSummary(snapshot, wall, options);
+  const rows = buildScheduleRows(snapshot, buildViewContext(snapshot, wall));
+  return {
+    ...summary,
+    queues: selectFirst(listWaited(snapshot), (queue) => -computeQueueTally(queue).waiting).map((queue) =>
+      toBusyQueue(queue, snapshot, summary.activity),
+    ),
+    next: selectFirst(listNextRuns(rows), ({ at }) => at),
+    failures: selectFirst(listFailures(snapshot), ({ endedAt }) => -endedAt),
+  };
+}
+
+/** Builds the overview without its lists, for who has the rows of these. */
+export function buildSummary(snapshot: Snapshot, wall: WallTime, options: OverviewOptions = {}): Summary {
   const { buckets = 60, etcd } = options;
   const { problems = findProblems(snapshot, wall).length } = options;
   const viewContext = buildViewContext(snapshot, wall);
   const rows = buildHostRows(snapshot, viewContext).sort((a, b) => (a.fqdn < b.fqdn ? -1 : 1));
-  const activity = countFittedActivity(snapshot, wall, buckets, options.span);
   return {
     counts: {
       ...countRuns(snapshot),
@@ -153,12 +165,7 @@ export function buildOverview(snapshot: Snapshot, wall: WallTime, options: Overv
       workers: snapshot.workers.size,
     },
     hosts: rows.map((row) => toHostLoad(row, wall)),
-    queues: selectFirst(listWaited(snapshot), (queue) => -computeQueueTally(queue).waiting).map((queue) =>
-      toBusyQueue(queue, snapshot, activity),
-    ),
-    activity,
-    next: selectFirst(listNextRuns(buildScheduleRows(snapshot, viewContext)), ({ at }) => at),
-    failures: selectFirst(listFailures(snapshot), ({ endedAt }) => -endedAt),
+    activity: countActivity(snapshot, wall, buckets, options.span),
     etcd,
   };
 }
@@ -186,17 +193,14 @@ function toBusyQueue(queue: NamedQueue, { histories }: Snapshot, span: TimeSpan)
   const { kind, name } = queue;
   const { waiting, since, holders, used, total } = computeQueueTally(queue);
   const runs = kind === "lock" ? histories.get(name) : undefined;
-  const { waiters } = countActivity(
-    {
-      queues: new Map(),
-      histories: new Map(runs && [[name, runs]]),
-      executions: new Map(),
-      dues: new Map(),
-    },
-    span,
-    TREND_PARTS,
-    [queue.entries.map((entry) => ({ run: entry.run, entries: [{ queue, entry }] }))],
-  );
+  const own = {
+    queues: new Map(),
+    histories: new Map(runs && [[name, runs]]),
+    executions: new Map(),
+    dues: new Map(),
+  };
+  const tickets = readIntervals(queue.entries.map((entry) => [{ queue, entry }]));
+  const { waiters } = countIntervals(listIntervals(own, span.from, [tickets]), span, TREND_PARTS);
   return { kind, name, waiting, since, holders, used, total, trend: [...waiters.slice(0, -1), waiting] };
 }
 
@@ -335,30 +339,10 @@ interface Activity extends TimeSpan {
   waiters: readonly number[];
   /** How many runs ended in each part and had failed. */
   failures: readonly number[];
-  /** The earliest time of a run that is counted; infinity if there is none. */
-  oldest: WallTime;
 }
 
 /** The spans of an activity, ms: the shortest that has all runs is used. */
 const ACTIVITY_SPANS_MS = [5, 10, 20, 40].map((minutes) => minutes * MINUTE_MS);
-
-function countFittedActivity(
-  snapshot: Snapshot,
-  wall: WallTime,
-  buckets: number,
-  span: Millis | undefined,
-): Activity {
-  const runs = groupRuns(snapshot);
-  const count = (length: Millis) =>
-    countActivity(snapshot, { from: wall - length, until: wall }, buckets, runs);
-  const all = count(span ?? HOUR_MS);
-  const fitting = ACTIVITY_SPANS_MS.find((length) => length >= wall - all.oldest);
-  return span !== undefined || all.oldest === Number.POSITIVE_INFINITY || fitting === undefined
-    ? all
-    : count(fitting);
-}
-
-type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
 
 /**
  * Counts the runs that held or waited, from what is stored: all tickets, the last runs of each lock, the running
@@ -366,70 +350,108 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
  * resources and have ended, runs that gave up waiting, and what the history of a busy lock or of a schedule does not
  * keep. A run counts once, whatever it claims.
  */
-export function countActivity(
-  snapshot: ActivitySnapshot,
-  span: TimeSpan,
+function countActivity(
+  snapshot: Snapshot,
+  wall: WallTime,
   buckets: number,
-  runs: readonly (readonly Claim[])[] = groupRuns(snapshot),
+  span: Millis | undefined,
 ): Activity {
-  const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
-  const failures = Array.from({ length: buckets }, () => 0);
-  const addFailure = (at: WallTime) => {
-    const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
-    if (failures[bucket] !== undefined) failures[bucket] += 1;
-  };
-  let oldest = Number.POSITIVE_INFINITY;
-  const addWait = (from: WallTime, until: WallTime) => {
-    oldest = Math.min(oldest, from);
-    waiters.add(from, until);
-  };
+  const most = span ?? HOUR_MS;
+  const intervals = listIntervals(snapshot, wall - most);
+  const age = wall - intervals.oldest;
+  const fitting = span ?? (Number.isFinite(age) ? ACTIVITY_SPANS_MS.find((length) => length >= age) : most);
+  return countIntervals(intervals, { from: wall - (fitting ?? most), until: wall }, buckets);
+}
+
+type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
+
+/** The beginnings and ends of intervals, one after the other. Those that go on end at infinity. */
+type Ends = WallTime[];
+
+/** When runs waited and held. */
+interface RunIntervals {
+  waits: Ends;
+  holds: Ends;
+  /** The first beginning; infinity if there is none. */
+  oldest: WallTime;
+}
+
+/** The intervals of tickets, by lists of runs, and the others. */
+interface AllIntervals extends RunIntervals {
+  lists: readonly RunIntervals[];
+  /** When runs have ended and failed. */
+  failures: readonly WallTime[];
+}
+
+const mapRuns = createListMapper<readonly Claim[], RunIntervals>();
+/** Reads a list of runs once while it does not change: there may be a hundred thousand runs. */
+const readRuns = memoizeWeakly((runs: readonly Claim[]) => readIntervals(runs.map(({ entries }) => entries)));
+
+/** Lists the intervals that go on at an instant, or are later. */
+function listIntervals(
+  snapshot: ActivitySnapshot,
+  start: WallTime,
+  lists: readonly RunIntervals[] = mapRuns(groupRuns(snapshot), readRuns),
+): AllIntervals {
   const tasks = listTasks(snapshot);
   const claims = tasks.size === 0 ? new Map() : followClaims(snapshot);
   for (const run of tasks.keys()) if (claims.has(run)) tasks.delete(run);
-  for (const list of runs) {
-    const { waits, grants } = listTimes(list);
-    for (const at of waits) addWait(at, span.until);
-    for (const [enqueuedAt, grantedAt] of grants) {
-      addWait(enqueuedAt, grantedAt);
-      holders.add(grantedAt, span.until);
-    }
-  }
+  const [waits, holds, failures]: [Ends, Ends, WallTime[]] = [[], [], []];
+  let oldest = lists.reduce((least, own) => Math.min(least, own.oldest), Number.POSITIVE_INFINITY);
   for (const runs of snapshot.histories.values())
     for (const { run, enqueuedAt, grantedAt, endedAt, exit } of runs) {
-      if (endedAt < span.from) continue;
+      if (endedAt < start) continue;
       if (tasks.size > 0) tasks.delete(run);
-      addWait(enqueuedAt, grantedAt);
-      holders.add(grantedAt, endedAt);
-      if (exit !== 0) addFailure(endedAt);
+      oldest = Math.min(oldest, enqueuedAt);
+      waits.push(enqueuedAt, grantedAt);
+      holds.push(grantedAt, endedAt);
+      if (exit !== 0) failures.push(endedAt);
     }
-  for (const { from, until, hasFailed } of tasks.values()) {
-    if ((until ?? span.until) < span.from) continue;
+  for (const { from, until = Number.POSITIVE_INFINITY, hasFailed } of tasks.values()) {
+    if (until < start) continue;
     oldest = Math.min(oldest, from);
-    holders.add(from, until ?? span.until);
-    if (hasFailed && until !== undefined) addFailure(until);
+    holds.push(from, until);
+    if (hasFailed) failures.push(until);
+  }
+  return { lists, waits, holds, failures, oldest };
+}
+
+/** @param runs  the entries of each run */
+function readIntervals(runs: readonly (readonly ClaimEntry[])[]): RunIntervals {
+  const [waits, holds]: [Ends, Ends] = [[], []];
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const entries of runs) {
+    const { enqueuedAt, grantedAt } = readClaimTimes(entries);
+    if (enqueuedAt === undefined) continue;
+    oldest = Math.min(oldest, enqueuedAt);
+    waits.push(enqueuedAt, grantedAt ?? Number.POSITIVE_INFINITY);
+    if (grantedAt !== undefined) holds.push(grantedAt, Number.POSITIVE_INFINITY);
+  }
+  return { waits: waits.slice(), holds: holds.slice(), oldest }; // in their exact length
+}
+
+function countIntervals(
+  { lists, failures, ...others }: AllIntervals,
+  span: TimeSpan,
+  buckets: number,
+): Activity {
+  const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
+  for (const { waits, holds } of [...lists, others]) {
+    waiters.add(waits);
+    holders.add(holds);
+  }
+  const failed = Array.from({ length: buckets }, () => 0);
+  for (const at of failures) {
+    const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
+    if (failed[bucket] !== undefined) failed[bucket] += 1;
   }
   return {
     ...span,
-    failures,
-    oldest,
+    failures: failed,
     holders: holders.computeAverages(),
     waiters: waiters.computeAverages(),
   };
 }
-
-/**
- * Lists when the runs that wait were enqueued, and when the others were enqueued and granted. It reads a list only once: there may be a hundred thousand runs.
- */
-const listTimes = memoizeWeakly((runs: readonly Claim[]) => {
-  const [waits, grants]: [WallTime[], [enqueuedAt: WallTime, grantedAt: WallTime][]] = [[], []];
-  for (const { entries } of runs) {
-    const { enqueuedAt, grantedAt } = readClaimTimes(entries);
-    if (enqueuedAt === undefined) continue;
-    if (grantedAt === undefined) waits.push(enqueuedAt);
-    else grants.push([enqueuedAt, grantedAt]);
-  }
-  return { waits, grants };
-});
 
 /** When a run was enqueued and granted; undefined if it was not, or its ticket cannot be read. */
 interface ClaimTimes {
@@ -487,18 +509,21 @@ function createLoadCounter(span: TimeSpan, buckets: number) {
   const add = (values: Float64Array, at: number, by: number) => {
     values[at] = (values[at] ?? 0) + by;
   };
+  const addInterval = (from: WallTime, until: WallTime) => {
+    const start = Math.max(0, (from - span.from) * perMs);
+    const end = Math.min(buckets, (until - span.from) * perMs);
+    if (!(end > start)) return;
+    const [first, last] = [Math.floor(start), Math.floor(end)];
+    if (first === last) return add(parts, first, end - start);
+    add(parts, first, first + 1 - start);
+    add(parts, last, end - last);
+    add(changes, first + 1, 1);
+    add(changes, last, -1);
+  };
   return {
     /** What is outside of the span is cut. */
-    add(from: WallTime, until: WallTime): void {
-      const start = Math.max(0, (from - span.from) * perMs);
-      const end = Math.min(buckets, (until - span.from) * perMs);
-      if (!(end > start)) return;
-      const [first, last] = [Math.floor(start), Math.floor(end)];
-      if (first === last) return add(parts, first, end - start);
-      add(parts, first, first + 1 - start);
-      add(parts, last, end - last);
-      add(changes, first + 1, 1);
-      add(changes, last, -1);
+    add(ends: Ends): void {
+      for (let at = 0; at < ends.length; at += 2) addInterval(ends[at] ?? 0, ends[at + 1] ?? 0);
     },
 
     /** Rounded to hundredths: sums of parts are not exact. */

@@ -1,6 +1,6 @@
 import { formatBriefDuration, formatInstant, type WallTime } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
-import { memoize } from "../../core/base/memoize.ts";
+import { createListMapper, memoizeWeakly } from "../../core/base/memoize.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { canonicalizeHost, formatShortList, pluralize } from "../../core/base/text.ts";
 import { listGroupHosts, listGroupNotes } from "../../core/fleet/groups.ts";
@@ -11,6 +11,7 @@ import { describeVanished, type QueueEntry, type Ticket } from "../../core/proto
 import { formatConditions, getScheduleType } from "../../schedule/definition.ts";
 import { isHookPermitted } from "../../schedule/definition-values.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
+import { groupClaimsByHost } from "../../site/state/claims.ts";
 import { listMalformedConfig } from "../../site/state/configuration.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";
 import { isSeenWithin } from "../../site/state/liveness.ts";
@@ -24,7 +25,13 @@ import {
   THRESHOLDS,
 } from "../../site/state/problem.ts";
 import { listDisputedResources } from "../../site/state/shares.ts";
-import { buildGroupMembers, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import {
+  buildGroupMembers,
+  compareMaps,
+  findNamedQueue,
+  type NamedQueue,
+  type Snapshot,
+} from "../../site/state/snapshot.ts";
 import { computeTypicalHeld, computeTypicalWaited } from "../../site/state/statistics.ts";
 import type { Remedy } from "../../site/state/subject.ts";
 import { parseSubject } from "../../site/state/subject.ts";
@@ -183,16 +190,21 @@ export function findDrainProblems({ drains }: Snapshot, wall: WallTime): Problem
  * run a version that does not write records.
  */
 function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
-  if (snapshot.hosts.size === 0) return [];
-  return [...countSilentTickets(snapshot, wall)].map(([host, tickets]) =>
-    createWarning(
+  const { hosts } = snapshot;
+  if (hosts.size === 0) return [];
+  return Array.from(groupClaimsByHost(snapshot)).flatMap(([host, own]) => {
+    // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
+    const seenAt = hosts.get(canonicalizeHost(host))?.seenAt ?? 0;
+    const count = own.countEnqueued(seenAt + HOST_RECORD_INTERVAL + THRESHOLDS.clock, wall - THRESHOLDS.word);
+    if (count === 0) return [];
+    return createWarning(
       "host",
       `host ${host}`,
-      `it has tickets in queues (${tickets}), but no host record`,
+      `it has tickets in queues (${count}), but no host record`,
       "signalbox init on that host checks whether its role may write hosts/",
       { host },
-    ),
-  );
+    );
+  });
 }
 
 /** Finds hosts whose processes have different macros, as far as these give resources different totals. */
@@ -206,34 +218,6 @@ function findMacroProblems(snapshot: Snapshot): Problem[] {
       { host },
     ),
   );
-}
-
-/** The last counts: valid from a time until another ticket is old enough, ms since the epoch. */
-const silentTickets = new WeakMap<
-  Snapshot["queues"],
-  { hosts: Snapshot["hosts"]; from: WallTime; until: WallTime; counts: ReadonlyMap<string, number> }
->();
-
-/** Counts the tickets of each host that has no recent host record. */
-function countSilentTickets({ queues, hosts }: Snapshot, wall: WallTime): ReadonlyMap<string, number> {
-  const known = silentTickets.get(queues);
-  if (known?.hosts === hosts && wall >= known.from && wall < known.until) return known.counts;
-  const counts = new Map<string, number>();
-  let until = Number.POSITIVE_INFINITY;
-  // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
-  const findSilentStart = memoize(
-    (host: string) =>
-      (hosts.get(canonicalizeHost(host))?.seenAt ?? 0) + HOST_RECORD_INTERVAL + THRESHOLDS.clock,
-  );
-  for (const { entries } of queues.values())
-    for (const { ticket } of entries) {
-      if (ticket === undefined || ticket.enqueuedAt <= findSilentStart(ticket.host)) continue;
-      const due = ticket.enqueuedAt + THRESHOLDS.word;
-      if (due > wall) until = Math.min(until, due);
-      else counts.set(ticket.host, (counts.get(ticket.host) ?? 0) + 1);
-    }
-  silentTickets.set(queues, { hosts, from: wall, until, counts });
-  return counts;
 }
 
 /** Finds possible mistakes in groups, and group hosts that were not seen lately and have no worker. */
@@ -262,56 +246,63 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
   return [...notes, ...unseen];
 }
 
-/** A time without problems of a queue, ms since the epoch, if neither its history nor its configuration changes. */
-interface QuietTime {
-  from: number;
-  until: number;
-  past: unknown;
-  config: unknown;
+/** Whether a queue can have problems within a time, if neither its history nor its configuration changes. */
+interface QueueOutlook {
+  from: WallTime;
+  until: WallTime;
+  isQuiet: boolean;
 }
 
-const quietTimes = new WeakMap<NamedQueue, QuietTime>();
+const getOutlook = memoizeWeakly((_queue: NamedQueue): QueueOutlook => ({ ...UNKNOWN_OUTLOOK }));
+const mapQueues = createListMapper<NamedQueue, QueueOutlook>();
+const UNKNOWN_OUTLOOK: QueueOutlook = { from: Number.POSITIVE_INFINITY, until: 0, isQuiet: false };
+/** The outlooks are for these histories and this configuration. */
+let outlookInputs: Pick<Snapshot, "histories" | "resources"> = { histories: new Map(), resources: new Map() };
 /** How far ahead it is computed that a queue will have no problems, ms. */
 const QUIET_TIME_MS = 10 * 60_000;
-
-/** The queues that are not quiet, for all queues of a snapshot: their histories are `past`, their configuration `config`. */
-const loudQueues = new WeakMap<Snapshot["queues"], QuietTime & { list: readonly NamedQueue[] }>();
-
-function isQuietAt(time: QuietTime, { past, config }: Pick<QuietTime, "past" | "config">, wall: WallTime) {
-  return time.past === past && time.config === config && wall >= time.from && wall < time.until;
-}
+/** Queues that are the same at first get as many ends, so that not all are examined again at the same time. */
+const OUTLOOK_ENDS = 16;
 
 /** Finds the problems of all queues. Those that cannot have one yet cost nothing until something changes: there may be ten thousand. */
 function listQueueProblems(inputs: ProblemInputs): Problem[] {
   const { snapshot, wall } = inputs;
-  const { queues, histories: past, resources: config } = snapshot;
-  let loud = loudQueues.get(queues);
-  if (loud === undefined || !isQuietAt(loud, { past, config }, wall)) {
-    loud = { ...listLoudQueues(inputs), past, config };
-    loudQueues.set(queues, loud);
-  }
-  return loud.list.flatMap((queue) => findQueueProblems(queue, inputs));
+  forgetOutlooks(snapshot);
+  const queues = [...snapshot.queues.values()];
+  const outlooks = mapQueues(queues, getOutlook);
+  const loud = queues.filter((queue, at) => {
+    const outlook = outlooks[at];
+    if (outlook === undefined) return true;
+    if (wall < outlook.from || wall >= outlook.until) {
+      const until = wall + QUIET_TIME_MS * (1 + (at % OUTLOOK_ENDS) / OUTLOOK_ENDS);
+      Object.assign(outlook, { from: wall, until, isQuiet: isQuietUntil(queue, until, inputs) });
+    }
+    return !outlook.isQuiet;
+  });
+  return loud.flatMap((queue) => findQueueProblems(queue, inputs));
 }
 
-function listLoudQueues({ snapshot, wall }: ProblemInputs) {
-  const list: NamedQueue[] = [];
-  let [from, end] = [wall, wall + QUIET_TIME_MS];
-  for (const queue of snapshot.queues.values()) {
-    const about = { past: snapshot.histories.get(queue.name), config: snapshot.resources.get(queue.name) };
-    let quiet = quietTimes.get(queue);
-    if (quiet === undefined || !isQuietAt(quiet, about, wall)) {
-      // All but a clock that is ahead become problems as time passes, and stay so.
-      const until = wall + QUIET_TIME_MS;
-      const isQuiet =
-        findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
-        queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall);
-      quiet = isQuiet ? { from: wall, until, ...about } : undefined;
-      if (quiet === undefined) list.push(queue);
-      else quietTimes.set(queue, quiet);
+/** Forgets the outlook of the queues whose history or configuration has changed. */
+function forgetOutlooks(snapshot: Snapshot): void {
+  const { histories, resources } = snapshot;
+  for (const [before, after, kind] of [
+    [outlookInputs.histories, histories, "lock"],
+    [outlookInputs.resources, resources, "resource"],
+  ] as const) {
+    const { gone, come } = compareMaps<object>(before, after);
+    for (const [name] of [...gone, ...come]) {
+      const queue = findNamedQueue(snapshot, kind, name);
+      if (queue !== undefined) Object.assign(getOutlook(queue), UNKNOWN_OUTLOOK);
     }
-    if (quiet !== undefined) [from, end] = [Math.max(from, quiet.from), Math.min(end, quiet.until)];
   }
-  return { list, from, until: end };
+  outlookInputs = { histories, resources };
+}
+
+/** All but a clock that is ahead become problems as time passes, and stay so. */
+function isQuietUntil(queue: NamedQueue, until: WallTime, { snapshot, wall }: ProblemInputs): boolean {
+  return (
+    findQueueProblems(queue, { snapshot, wall: until }).length === 0 &&
+    queue.entries.every(({ ticket }) => ticket === undefined || ticket.enqueuedAt <= wall)
+  );
 }
 
 export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Problem[] {

@@ -613,13 +613,13 @@ function listDurations(runs: readonly PastRun[], field: TrendField): number[] {
 
 /**
  * Builds rows for locks or resources with empty queues: those that are drained, and those in `known`.
- * @param seen   names that already have a row
+ * @param hasRow  whether a name already has a row
  * @param known  names with a history or a configuration; empty unless all are requested
  * @param findTally  finds the tallies of resources
  */
 export function buildEmptyTableRows(
   kind: QueueKind,
-  seen: ReadonlySet<string>,
+  hasRow: (name: string) => boolean,
   known: Iterable<string>,
   viewContext: ViewContext,
   findTally: TallyFinder,
@@ -627,7 +627,7 @@ export function buildEmptyTableRows(
   const drained = viewContext.drains.filter(({ scope }) => scope === kind).map(({ name }) => name);
   const names = new Set([...drained, ...known]);
   return [...names]
-    .filter((name) => !seen.has(name))
+    .filter((name) => !hasRow(name))
     .map((name) => buildEmptyQueueRow(kind, name, viewContext, findTally));
 }
 

@@ -1,4 +1,4 @@
-import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
+import { createListMapper, memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import type { RowLists, TableColumn, TableView } from "./view.ts";
 
 /** A sort order: by a column, ascending or descending. */
@@ -24,6 +24,9 @@ interface WeightedRow<R> {
   by: string | number | bigint;
   key: string;
 }
+
+/** The first row of a list in an order. */
+type FirstRow<R> = WeightedRow<R> & { rows: readonly R[] };
 
 /** What is needed of a view to sort its rows. */
 type SortedView<R> = Pick<TableView<R>, "columns" | "getKey">;
@@ -71,7 +74,9 @@ export class RowSorter<R> {
   readonly #weigh: ((row: R) => WeightedRow<R>) | undefined;
   readonly #compare: (a: WeightedRow<R>, b: WeightedRow<R>) => number;
   /** Finds the first row of a list, once while the list does not change. */
-  readonly #findFirst: (rows: readonly R[]) => (WeightedRow<R> & { rows: readonly R[] }) | undefined;
+  readonly #findFirst: (rows: readonly R[]) => FirstRow<R> | undefined;
+  /** For each part. */
+  readonly #getMapper = memoize((_part: number) => createListMapper<readonly R[], FirstRow<R> | undefined>());
 
   constructor(view: SortedView<R>, order: SortOrder) {
     this.#weigh = createWeigher(view, order);
@@ -90,30 +95,34 @@ export class RowSorter<R> {
   /** Sorts the rows of some ranks. @param parts  all rows of one are before those of the next */
   *sortRanks(parts: readonly RowLists<R>[], from: number, to: number): Generator<R> {
     let start = 0;
-    for (const lists of parts) {
-      yield* this.#sortLists(lists, Math.max(0, from - start), to - start);
-      start += countListedRows(lists);
+    for (const [part, lists] of parts.entries()) {
+      yield* this.#sortLists(lists, Math.max(0, from - start), to - start, part);
+      if (part < parts.length - 1) start += countListedRows(lists);
     }
   }
 
-  *#sortLists(lists: RowLists<R>, from: number, to: number): Generator<R> {
+  *#sortLists(lists: RowLists<R>, from: number, to: number, part: number): Generator<R> {
     if (this.#weigh === undefined) return yield* lists.flat().slice(from, Math.max(0, to));
     // The first rows are in the lists whose own first rows come first.
-    const firsts = lists.flatMap((rows) => this.#findFirst(rows) ?? []);
+    const firsts = this.#getMapper(part)(lists, this.#findFirst).filter((first) => first !== undefined);
     const chosen = [...sortRange(firsts, this.#compare, { to })];
     const weighed = chosen.flatMap(({ rows }) => this.#weighRows(rows));
     for (const { row } of sortRange(weighed, this.#compare, { from, to })) yield row;
   }
 }
 
-const MAX_KNOWN_ORDERS = 8;
+const MAX_KNOWN_SORTERS = 16;
 const findSorter = memoizeWeakly((view: SortedView<object>) =>
-  memoize((order: string) => new RowSorter(view, parseSortOrder(order)), MAX_KNOWN_ORDERS),
+  memoize((key: string) => new RowSorter(view, JSON.parse(key)[0] as SortOrder), MAX_KNOWN_SORTERS),
 );
 
-/** Returns the sorter of a view: it knows what was sorted before. */
-export function getRowSorter(view: SortedView<object>, order: SortOrder): RowSorter<object> {
-  return findSorter(view)(formatSortOrder(order));
+/** Returns the sorter of a view for the lists that a filter finds: it knows what was sorted before. */
+export function getRowSorter(
+  view: SortedView<object>,
+  { column, descending }: SortOrder,
+  filter: string,
+): RowSorter<object> {
+  return findSorter(view)(JSON.stringify([{ column, descending }, filter]));
 }
 
 export function countListedRows(lists: RowLists<unknown>): number {

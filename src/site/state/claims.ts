@@ -3,7 +3,7 @@ import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
 import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
-import { type Execution, findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
+import { compareMaps, type Execution, findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */
 export interface ClaimEntry {
@@ -46,8 +46,7 @@ let byQueue = new WeakMap<NamedQueue, readonly Claim[]>();
  */
 export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<string, Claim> {
   if (queues === known) return claims;
-  const gone: NamedQueue[] = [];
-  for (const [id, queue] of known) if (queues.get(id) !== queue) gone.push(queue);
+  const { gone, come } = compareMaps(known, queues);
   if (gone.length === known.size) {
     claims.clear(); // it is a snapshot of another site
     byHost.clear();
@@ -55,14 +54,13 @@ export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<
     Object.assign(counts, { held: 0, waiting: 0 });
     gone.length = 0;
   }
-  for (const left of gone)
+  for (const [, left] of gone)
     for (const { run } of left.entries)
       replaceClaim(run, (entries) => entries.filter(({ queue }) => queue !== left));
-  for (const [id, queue] of queues)
-    if (known.get(id) !== queue)
-      for (const entry of queue.entries)
-        replaceClaim(entry.run, (entries) => addClaimEntry(entries, { queue, entry }));
-  for (const { entries } of gone)
+  for (const [, queue] of come)
+    for (const entry of queue.entries)
+      replaceClaim(entry.run, (entries) => addClaimEntry(entries, { queue, entry }));
+  for (const [, { entries }] of gone)
     for (const { run } of entries) if (claims.get(run)?.entries.length === 0) claims.delete(run);
   for (const [host, own] of byHost) if (own.claims.size === 0) byHost.delete(host);
   known = queues;
@@ -133,8 +131,11 @@ class HostClaims {
   waiting = 0;
   attached = 0;
   readonly #host: string;
-  /** Undefined if it must be searched. */
-  #last: WallTime | undefined = 0;
+  #last: WallTime = 0;
+  /** Whether the ticket of `#last` is gone, and another one must be searched. */
+  #isLastGone = false;
+  /** How many tickets `countEnqueued` has counted, and how many are later, by their instant. */
+  #window: { after: WallTime; until: WallTime; count: number; later: Map<WallTime, number> } | undefined;
 
   constructor(host: string) {
     this.#host = host;
@@ -142,26 +143,59 @@ class HostClaims {
 
   /** Adds a claim with a ticket of this host, or removes it. */
   count(claim: Claim, ticket: Ticket, by: 1 | -1): void {
+    this.#countInWindow(ticket.enqueuedAt, by);
     const at = getHeldSince(ticket);
     if (by === 1) {
       this.claims.add(claim);
-      if (this.#last !== undefined) this.#last = Math.max(this.#last, at);
+      if (at < this.#last) return;
+      this.#last = at;
+      this.#isLastGone = false;
     } else {
       this.claims.delete(claim);
-      if (at === this.#last) this.#last = undefined;
+      if (at === this.#last) this.#isLastGone = true;
     }
   }
 
   /** Finds when one of its tickets was last granted or enqueued. */
   findLastInstant(): WallTime {
-    if (this.#last === undefined) {
-      let last = 0;
-      for (const { entries } of this.claims)
-        for (const { entry } of entries)
-          if (entry.ticket?.host === this.#host) last = Math.max(last, getHeldSince(entry.ticket));
-      this.#last = last;
+    if (this.#isLastGone) {
+      this.#last = 0;
+      for (const ticket of this.#listTickets()) this.#last = Math.max(this.#last, getHeldSince(ticket));
+      this.#isLastGone = false;
     }
     return this.#last;
+  }
+
+  *#listTickets(): Iterable<Ticket> {
+    for (const { entries } of this.claims)
+      for (const { entry } of entries) if (entry.ticket?.host === this.#host) yield entry.ticket;
+  }
+
+  /** Counts its tickets that were enqueued after an instant, and not later than another one, which usually grows from call to call. */
+  countEnqueued(after: WallTime, until: WallTime): number {
+    if (this.#window?.after !== after || until < this.#window.until) {
+      this.#window = { after, until, count: 0, later: new Map() };
+      for (const { enqueuedAt } of this.#listTickets()) this.#countInWindow(enqueuedAt, 1);
+    }
+    const { later } = this.#window;
+    this.#window.until = until;
+    for (const [at, count] of later)
+      if (at <= until) {
+        this.#window.count += count;
+        later.delete(at);
+      }
+    return this.#window.count;
+  }
+
+  #countInWindow(at: WallTime, by: 1 | -1): void {
+    const window = this.#window;
+    if (window === undefined || at <= window.after) return;
+    if (at <= window.until) window.count += by;
+    else {
+      const count = (window.later.get(at) ?? 0) + by;
+      if (count === 0) window.later.delete(at);
+      else window.later.set(at, count);
+    }
   }
 }
 

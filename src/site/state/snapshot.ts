@@ -126,6 +126,28 @@ export function findNamedQueue(snapshot: Snapshot, kind: QueueKind, name: string
   return snapshot.queues.get(buildQueueId(kind, name));
 }
 
+/**
+ * Lists what is in one map, but not as the same object in another one, and the other way round. What has the same order in both is not looked
+ * up: ten thousand look-ups take ten milliseconds.
+ */
+export function compareMaps<T extends object>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): { gone: [string, T][]; come: [string, T][] } {
+  const [gone, come]: [[string, T][], [string, T][]] = [[], []];
+  const rest = before.entries();
+  let old = rest.next().value;
+  const isGone = ([name, value]: [string, T]) => after.get(name) !== value;
+  for (const entry of after) {
+    const [name, value] = entry;
+    for (; old !== undefined && old[1] !== value && isGone(old); old = rest.next().value) gone.push(old);
+    if (old?.[1] === value) old = rest.next().value;
+    else if (before.get(name) !== value) come.push(entry);
+  }
+  for (; old !== undefined; old = rest.next().value) if (isGone(old)) gone.push(old);
+  return { gone, come };
+}
+
 /** Returns the members of each group by its name. A malformed group has no members. */
 export function buildGroupMembers(snapshot: Pick<Snapshot, "groups">): Map<string, readonly string[]> {
   return new Map([...snapshot.groups].map(([name, { value }]) => [name, value ?? []]));

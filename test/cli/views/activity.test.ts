@@ -11,15 +11,17 @@ import {
   NOW,
   toRunId,
 } from "../../../fixtures/state/sample-snapshots.ts";
-import { countActivity } from "../../../src/cli/views/overview.ts";
+import { buildSummary } from "../../../src/cli/views/overview.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 
-const SPAN = { from: NOW - 4_000, until: NOW };
 const ago = (seconds: number) => NOW - seconds * 1_000;
+
+const readActivity = (kvs: readonly KeyValue[]) =>
+  buildSummary(createSnapshot(kvs), NOW, { span: 4_000, buckets: 4 }).activity;
 
 /** Holders and waiters in four parts of a second each. */
 function count(...kvs: KeyValue[]) {
-  const { holders, waiters } = countActivity(createSnapshot(kvs), SPAN, 4);
+  const { holders, waiters } = readActivity(kvs);
   return { holders, waiters };
 }
 
@@ -77,7 +79,7 @@ describe("activity", () => {
       createHistoryKey("x", failed, early, createEndedRun({ run: toRunId("r") })),
       ...createScheduleKeys("nightly", {}, { last }),
     ];
-    expect(countActivity(createSnapshot(kvs), SPAN, 4).failures).toEqual([0, 1, 0, 1]);
+    expect(readActivity(kvs).failures).toEqual([0, 1, 0, 1]);
   });
 
   it("ignores what has no times, and clocks that are ahead", () => {

@@ -13,6 +13,7 @@ import {
   toRunId,
 } from "../../../fixtures/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../../fixtures/state/snapshot-follower.ts";
+import type { WallTime } from "../../../src/core/base/clock.ts";
 import { isHolding } from "../../../src/core/protocol/admission.ts";
 import type { QueueEntry } from "../../../src/core/protocol/ticket.ts";
 import {
@@ -26,7 +27,7 @@ import {
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 
 /** Finds the runs and hosts of a snapshot in one pass, without knowledge of another snapshot. */
-function countAnew({ queues }: Snapshot) {
+function countAnew({ queues }: Snapshot, until: WallTime) {
   const all = [...queues.values()].flatMap(({ entries }) => entries);
   const byRun = Map.groupBy(all, ({ run }) => run);
   const runs = [...byRun.values()].filter((own) => own.some((one) => one.ticket));
@@ -52,12 +53,18 @@ function countAnew({ queues }: Snapshot) {
           waiting: own.filter((run) => !run.every(isHolding)).length,
           attached: own.filter((run) => run.some(({ session }) => session !== 0n)).length,
           last: Math.max(...all.flatMap(({ ticket }) => (ticket?.host === host ? getHeldSince(ticket) : []))),
+          enqueued: all.filter(
+            ({ ticket }) =>
+              ticket?.host === host && ticket.enqueuedAt > findStart(until) && ticket.enqueuedAt <= until,
+          ).length,
         };
       }),
     ),
   };
 }
 
+/** The tickets of most checks begin at one instant. */
+const findStart = (until: WallTime) => NOW - (until === NOW - 20 ? 60 : 40);
 const compareByKey = (a: QueueEntry, b: QueueEntry) => (a.key < b.key ? -1 : 1);
 const sortByHost = <T extends { host: string }>(hosts: T[]) =>
   hosts.sort((a, b) => (a.host < b.host ? -1 : 1));
@@ -76,7 +83,7 @@ it("finds and counts claims as a pass over all entries does, whatever changes, a
   assert(
     property(array(change, { maxLength: 30 }), (changes) => {
       const follower = new SnapshotFollower();
-      const check = (snapshot: Snapshot) => {
+      const check = (snapshot: Snapshot, until = NOW) => {
         const found = {
           claims: new Map(
             [...followClaims(snapshot)].map(([id, { run, entries }]) => [id, { run, entries }]),
@@ -85,11 +92,20 @@ it("finds and counts claims as a pass over all entries does, whatever changes, a
           hosts: sortByHost(
             Array.from(groupClaimsByHost(snapshot), ([host, own]) => {
               const { claims, held, waiting, attached } = own;
-              return { host, runs: claims.size, held, waiting, attached, last: own.findLastInstant() };
+              const enqueued = own.countEnqueued(findStart(until), until);
+              return {
+                host,
+                runs: claims.size,
+                held,
+                waiting,
+                attached,
+                last: own.findLastInstant(),
+                enqueued,
+              };
             }),
           ),
         };
-        expect(found).toEqual(countAnew(snapshot));
+        expect(found).toEqual(countAnew(snapshot, until));
         const groups = groupRuns(snapshot);
         const kept = groups.slice(0, -1);
         expect(
@@ -108,7 +124,7 @@ it("finds and counts claims as a pass over all entries does, whatever changes, a
         if (does === "put" || does === "hold") follower.put(kv);
         else if (does === "break") follower.put(createKeyValue(kv.key, "{"));
         else if (does === "delete") follower.delete(kv.key);
-        else check(does === "count" ? follower.snapshot : other);
+        else check(does === "count" ? follower.snapshot : other, NOW - 10 * at);
       }
       check(follower.snapshot);
     }),

@@ -351,7 +351,7 @@ async function* streamQueueRows<R>(
     if (view.hasEmpty)
       yield* buildEmptyTableRows(
         kind,
-        seen,
+        (name) => seen.has(name),
         await readKnownNames(context, kind, around),
         around.viewContext,
         (name) => tallies.get(name),

@@ -1,9 +1,14 @@
+import { setImmediate } from "node:timers/promises";
 import type { WallTime } from "../../../../core/base/clock.ts";
-import { memoizeWeakly } from "../../../../core/base/memoize.ts";
-import type { QueueKind } from "../../../../core/protocol/keys.ts";
-import type { Collection, NamedQueue, Snapshot } from "../../../../site/state/snapshot.ts";
+import { createListMapper, memoize, memoizeWeakly } from "../../../../core/base/memoize.ts";
+import {
+  type Collection,
+  findNamedQueue,
+  type NamedQueue,
+  type Snapshot,
+} from "../../../../site/state/snapshot.ts";
 import { buildViewContext, type ViewContext } from "../../../../site/state/view-context.ts";
-import { createRowTest, splitTimedFilter } from "../../../views/filter.ts";
+import { createRowTest, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
 import { buildEmptyTableRows, createTallyFinder } from "../../../views/queues.ts";
 import { countListedRows } from "../../../views/sort.ts";
 import type { AnyView, QueueView, RowLists } from "../../../views/view.ts";
@@ -69,6 +74,7 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
   let last: (ReturnType<ComputeLists<R>> & { snapshot: Snapshot; second: number }) | undefined;
   /** Rows by queue or list of claims; valid while the shared parts stay the same. */
   let built = new WeakMap<object, unknown>();
+  let mapQueues = createListMapper<NamedQueue, readonly R[]>();
   const { steady } = splitTimedFilter(options.filter);
   const isMatch = createRowTest(view, steady);
   const isFiltered = steady.terms.length > 0;
@@ -91,9 +97,12 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
     const before = last;
     const isSame = before !== undefined && before.viewContext.drains.length === viewContext.drains.length;
     const isTimed = view.of === "snapshot" && view.isTimed === true && before?.second !== second;
-    if (isSame && !isTimed && parts.every((part) => before.snapshot[part] === snapshot[part])) return before;
-    if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part]))
+    if (isSame && !isTimed && parts.every((part) => before.snapshot[part] === snapshot[part]))
+      return { lists: before.lists, viewContext };
+    if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part])) {
       built = new WeakMap();
+      mapQueues = createListMapper();
+    }
     const lists = buildLists(snapshot, { ...viewContext, builtRows: built });
     last = { snapshot, viewContext, second, lists };
     return last;
@@ -104,7 +113,8 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
       const lists = view.buildLists?.(snapshot, viewContext) ?? [view.buildRows(snapshot, viewContext)];
       return isFiltered ? lists.map(filterList) : lists;
     }
-    const lists = Array.from(snapshot.queues.values(), (queue) => buildQueueRows(view, queue, viewContext));
+    const queues = [...snapshot.queues.values()];
+    const lists = [...mapQueues(queues, (queue) => buildQueueRows(view, queue, viewContext))];
     // While only a part of the queues is read, it is not known which ones are empty.
     if (view.hasEmpty && snapshot.revision > 0n)
       lists.push(filterRows(buildEmptyRows(snapshot, viewContext)));
@@ -130,14 +140,56 @@ export function createListCache<R>(view: AnyView<R>, options: ListOptions): Comp
   /** Builds the rows of empty queues. Only views whose rows are queues have them. */
   function buildEmptyRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
     const known = { lock: snapshot.histories.keys(), resource: snapshot.resources.keys() };
-    const listNames = (kind: QueueKind) =>
-      new Set([...snapshot.queues.values()].flatMap((queue) => (queue.kind === kind ? [queue.name] : [])));
     const kinds = (["lock", "resource"] as const).filter((kind) => view.collections.includes(`${kind}s`));
     const findTally = createTallyFinder(snapshot);
     return kinds.flatMap((kind) =>
-      buildEmptyTableRows(kind, listNames(kind), options.all ? known[kind] : [], viewContext, findTally),
+      buildEmptyTableRows(
+        kind,
+        (name) => findNamedQueue(snapshot, kind, name) !== undefined,
+        options.all ? known[kind] : [],
+        viewContext,
+        findTally,
+      ),
     ) as R[];
   }
+}
+
+/** Lists that are filtered before others are served: each has the rows of a queue. */
+const LISTS_AT_ONCE = 200;
+
+/**
+ * Creates what filters lists, always by the same filter, and lets others run meanwhile. It keeps what time does not change of lists that
+ * are as before.
+ */
+export function createListFilter<R>() {
+  const byList = new WeakMap<readonly R[], readonly R[]>();
+  const getMapper = memoize((_part: number) => createListMapper<readonly R[], readonly R[]>());
+  return async (
+    view: AnyView<R>,
+    lists: RowLists<R>,
+    filter: RowFilter,
+    wall: WallTime,
+  ): Promise<RowLists<R>> => {
+    if (filter.terms.length === 0) return lists;
+    const { steady, timed } = splitTimedFilter(filter);
+    const [isMatch, isTimedMatch] = [createRowTest(view, steady), createRowTest(view, timed)];
+    const found: (readonly R[])[] = [];
+    let isNew = false;
+    const filterRows = (rows: readonly R[]) => {
+      isNew = true;
+      const own = byList.get(rows) ?? rows.filter((row) => isMatch(row, 0));
+      byList.set(rows, own);
+      return own;
+    };
+    for (let at = 0; at < lists.length; at += LISTS_AT_ONCE) {
+      isNew = false;
+      found.push(...getMapper(at)(lists.slice(at, at + LISTS_AT_ONCE), filterRows));
+      if (isNew) await setImmediate();
+    }
+    return timed.terms.length === 0
+      ? found
+      : found.map((rows) => rows.filter((row) => isTimedMatch(row, wall)));
+  };
 }
 
 /** Joins lists in one that is allocated once: there may be a hundred thousand rows. */
