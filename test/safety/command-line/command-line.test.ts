@@ -38,14 +38,17 @@ describe.concurrent("an etcd that does not answer", () => {
   const TOLD = "signalbox: etcd has not answered yet, trying again: http://127.0.0.1:1: connection refused";
 
   // A run that an agent serves is on a connection that may have answered before: only its end tells.
-  test.each(["ls", ...(IS_WITH_AGENT ? [] : ["run --lock a -- true"])])("is told at a terminal: %s", async (line) => {
-    const namespace = cluster.createNamespace();
-    const command = namespace.start(line, { env: NOTHING_THERE, terminal: { columns: 100, rows: 24 } });
-    const { code, stdout } = await command.ended;
-    expect({ code, told: stdout.split(TOLD).length - 1 }).toEqual({ code: 69, told: 1 });
-    const quiet = await namespace.execute(line, { env: NOTHING_THERE });
-    expect(quiet).toExit(69, { stderr: /^signalbox: [^\n]*cannot reach etcd[^\n]*\n$/ });
-  });
+  test.each(["ls", ...(IS_WITH_AGENT ? [] : ["run --lock a -- true"])])(
+    "is told at a terminal: %s",
+    async (line) => {
+      const namespace = cluster.createNamespace();
+      const command = namespace.start(line, { env: NOTHING_THERE, terminal: { columns: 100, rows: 24 } });
+      const { code, stdout } = await command.ended;
+      expect({ code, told: stdout.split(TOLD).length - 1 }).toEqual({ code: 69, told: 1 });
+      const quiet = await namespace.execute(line, { env: NOTHING_THERE });
+      expect(quiet).toExit(69, { stderr: /^signalbox: [^\n]*cannot reach etcd[^\n]*\n$/ });
+    },
+  );
 
   test.skipIf(IS_WITH_AGENT)("is told in the log of a run otherwise", async () => {
     const run = cluster.createNamespace().start("run -v --lock a -- true", { env: NOTHING_THERE });
