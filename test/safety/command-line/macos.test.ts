@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect } from "vitest";
+import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { startPage } from "../../../fixtures/page.ts";
@@ -19,7 +20,8 @@ const LIBRARY = resolve(import.meta.dirname, "../../../dist/library.mjs");
 
 const startOnMac = (namespace: TestNamespace, line: string) => namespace.start(line, MACOS).ended;
 
-describe.concurrent("on a Mac", () => {
+// A Mac has no launcher.
+describe.skipIf(IS_WITH_AGENT).concurrent("on a Mac", () => {
   test.for([
     ["run --lock a -- true", 78, "signalbox run needs Linux, and this is macOS"],
     ["worker", 78, "signalbox worker needs Linux, and this is macOS"],
