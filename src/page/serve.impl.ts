@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import { SiteMetrics } from "../cli/commands/see/site-metrics.ts";
 import { type CommandContext, createStoreCommand } from "../cli/frame/store-command.ts";
 import { formatInstant, type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
@@ -47,7 +48,10 @@ export const execute = createStoreCommand<ServeFlags>(
     context.printMessage(`serving the page and metrics on ${formatListenAddress(server.address)}${basePath}`);
     notifier.sendReady();
     try {
-      return await follower.follow((event) => metrics.countEvent(event));
+      return await follower.follow(
+        (state) => site.prepare(state),
+        (event) => metrics.countEvent(event),
+      );
     } finally {
       notifier.sendStopping();
       follower.end();
@@ -74,6 +78,7 @@ interface KnownPage {
   body?: Promise<Body>;
 }
 
+const LARGE_PAGES = ["/", "/locks", "/queues", "/runs"];
 const MAX_KNOWN_PAGES = 64;
 /** A page of the same state is used again for this time, ms: it says how old things are. */
 const MAX_AGE_MS = 1_000;
@@ -99,6 +104,15 @@ class SitePages {
     this.#context = { ...context, store, printMessage: () => {} };
     this.#lists = new SiteLists(context.keys, basePath);
     this.#addViewer = createLivePages(context.clock, context.signal);
+  }
+
+  /** Builds the pages with the most rows, so that what they keep is there before somebody asks. */
+  async prepare(state: SiteState): Promise<void> {
+    for (const path of LARGE_PAGES) {
+      const { route, query } = parseTarget(path, "") as Target;
+      await this.#buildPage(route as PageRoute, query, state, this.#context.clock.getWallTime());
+      await setImmediate();
+    }
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,5 @@
 import { HealthFollower } from "../cli/commands/see/live-output.ts";
 import { type CommandContext, InterruptedError } from "../cli/frame/store-command.ts";
-import { findProblems } from "../cli/views/problems.ts";
 import { type MonotonicTime, subtractTime, type WallTime } from "../core/base/clock.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
@@ -8,7 +7,6 @@ import { delegateStore, isUnavailable, type Store, StoreError } from "../core/et
 import type { KeyValue } from "../core/protocol/txn.ts";
 import type { EtcdHealth } from "../site/observe/etcd-cluster.ts";
 import { type FollowEvent, followEtcd } from "../site/observe/follow.ts";
-import { countRuns } from "../site/state/claims.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../site/state/snapshot-builder.ts";
 
@@ -49,14 +47,19 @@ export class SiteFollower {
 
   /**
    * Follows etcd until the user or the service manager ends it.
+   * @param prepare  is done with the first state before that is shown
    * @returns the exit code
    * @throws StoreError if etcd refuses
    */
-  async follow(onEvent: (event: FollowEvent) => void): Promise<number> {
+  async follow(
+    prepare: (state: SiteState) => Promise<void>,
+    onEvent: (event: FollowEvent) => void,
+  ): Promise<number> {
     const { clock, log, signal } = this.#context;
     while (!signal.aborted) {
       try {
         for await (const event of followEtcd(this.#context, this.#builder, signal)) {
+          if (event.kind === "read" && !this.#isRead) await prepare({ ...this.getState(), isRead: true });
           this.#notice(event);
           onEvent(event);
         }
@@ -72,13 +75,7 @@ export class SiteFollower {
   }
 
   #notice({ kind }: FollowEvent): void {
-    if (kind === "read" && !this.#isRead) {
-      // What takes longest for the first pages is known before they are asked for.
-      const snapshot = this.#builder.getSnapshot();
-      countRuns(snapshot);
-      findProblems(snapshot, this.#context.clock.getWallTime());
-      this.#isRead = true;
-    }
+    if (kind === "read") this.#isRead = true;
     this.#awaySince = kind === "away" ? (this.#awaySince ?? this.#context.clock.getWallTime()) : undefined;
   }
 

@@ -113,16 +113,12 @@ export class RowSorter<R> {
 
 const MAX_KNOWN_SORTERS = 16;
 const findSorter = memoizeWeakly((view: SortedView<object>) =>
-  memoize((key: string) => new RowSorter(view, JSON.parse(key)[0] as SortOrder), MAX_KNOWN_SORTERS),
+  memoize((key: string) => new RowSorter(view, parseSortOrder(key.replace(/ .*$/s, ""))), MAX_KNOWN_SORTERS),
 );
 
 /** Returns the sorter of a view for the lists that a filter finds: it knows what was sorted before. */
-export function getRowSorter(
-  view: SortedView<object>,
-  { column, descending }: SortOrder,
-  filter: string,
-): RowSorter<object> {
-  return findSorter(view)(JSON.stringify([{ column, descending }, filter]));
+export function getRowSorter(view: SortedView<object>, order: SortOrder, filter: string): RowSorter<object> {
+  return findSorter(view)(`${formatSortOrder(order)} ${filter}`);
 }
 
 export function countListedRows(lists: RowLists<unknown>): number {
