@@ -84,8 +84,15 @@ it("finds and counts claims as a pass over all entries does, whatever changes, a
           ...countRuns(snapshot),
           hosts: sortByHost(
             Array.from(groupClaimsByHost(snapshot), ([host, own]) => {
-              const { claims, held, waiting, attached } = own;
-              return { host, runs: claims.size, held, waiting, attached, last: own.findLastInstant() };
+              const { held, waiting, attached } = own;
+              return {
+                host,
+                runs: own.listClaims().length,
+                held,
+                waiting,
+                attached,
+                last: own.findLastInstant(),
+              };
             }),
           ),
         };
