@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { mapAtMost } from "../../../src/core/base/clock.ts";
 import { connect, type Held } from "../../../src/library/index.ts";
 import type { BenchCluster } from "../bench-cluster.ts";
 import { GrowthSeries } from "./growth-series.ts";
@@ -27,21 +26,27 @@ export async function measureWaiters(
   const over = new AbortController();
   let granted = Promise.withResolvers<Grant>();
   let waiters = -1; // the first one gets the lock
-  const addWaiter = async () => {
-    waiters += 1;
-    const least = waiters;
+  const startWaiter = () => {
     const claim = { lock: LOCK, wait: true, ttl: "10m", history: false, signal: over.signal };
     signalbox.acquire(claim).then(
       (held) => granted.resolve({ held, at: performance.now() }),
       (error: unknown) => over.signal.aborted || granted.reject(error),
     );
-    while ((await cluster.countKeys(`/signalbox/locks/${LOCK}/`)) <= least) await pause(10);
   };
-  await addWaiter();
+  const addWaiters = async (count: number) => {
+    for (let left = count; left > 0; left -= AT_ONCE) {
+      const some = Math.min(left, AT_ONCE);
+      for (let started = 0; started < some; started += 1) startWaiter();
+      waiters += some;
+      // etcd visits all keys to count them, so this is asked once for many.
+      while ((await cluster.countKeys(`/signalbox/locks/${LOCK}/`)) <= waiters) await pause(10);
+    }
+  };
+  await addWaiters(1);
   let { held } = await granted.promise;
   try {
     for (const size of sizes) {
-      await mapAtMost(Array.from({ length: size - waiters }), AT_ONCE, addWaiter);
+      await addWaiters(size - waiters);
       for (let handOver = 0; handOver < WARM_UP + HAND_OVERS; handOver += 1) {
         granted = Promise.withResolvers<Grant>();
         waiters -= 1;
@@ -49,7 +54,7 @@ export async function measureWaiters(
         const [grant] = await Promise.all([granted.promise, held.release()]);
         ({ held } = grant);
         if (handOver >= WARM_UP) times.add(size, grant.at - from);
-        await addWaiter();
+        await addWaiters(1);
       }
     }
   } finally {

@@ -13,7 +13,7 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../site/observe/runner-liveness.ts";
-import { type Claim, findClaimsByWord } from "../../site/state/claims.ts";
+import { type Claim, type ClaimIndex, findClaimsByWord } from "../../site/state/claims.ts";
 import type { SessionLivenessMap } from "../../site/state/explain.ts";
 import type { Collection, Snapshot } from "../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
@@ -174,7 +174,7 @@ export function throwUnknownName(kind: string, name: string, known: Iterable<str
  * Finds the claim that a word matches; undefined if it matches none.
  * @throws SignalboxError 1 if there are several
  */
-export function findOnlyClaim(word: string, among: ReadonlyMap<string, Claim>): Claim | undefined {
+export function findOnlyClaim(word: string, among: ClaimIndex): Claim | undefined {
   const claims = findClaimsByWord(among, word);
   if (claims.length < 2) return claims[0];
   const names = claims

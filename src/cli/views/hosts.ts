@@ -457,13 +457,15 @@ export function findClaimsOnHosts(
   hosts: readonly string[],
 ): ReadonlyMap<string, readonly Claim[]> {
   const [wanted, found] = [new Set(hosts), new Map<string, readonly Claim[]>()];
-  for (const [host, { claims, held, waiting }] of groupClaimsByHost(snapshot)) {
+  for (const [host, claims] of groupClaimsByHost(snapshot)) {
     const name = canonicalizeHost(host);
     if (!wanted.has(name)) continue;
-    const all = [...claims];
+    const all = claims.listClaims();
     // A claim with tickets of several hosts is on that of the first one.
     const own =
-      all.length === held + waiting ? all : all.filter((claim) => findClaimTicket(claim)?.host === host);
+      all.length === claims.held + claims.waiting
+        ? all
+        : all.filter((claim) => findClaimTicket(claim)?.host === host);
     found.set(name, [...(found.get(name) ?? []), ...own]);
   }
   return found;

@@ -1,5 +1,14 @@
 import type { KeyRange, KeyValue, WatchBatch } from "./txn.ts";
 
+/** The `mod_revision` of each key. */
+export interface RevisionMap {
+  readonly size: number;
+  get(key: string): bigint | undefined;
+  set(key: string, revision: bigint): void;
+  delete(key: string): void;
+  keys(): Iterable<string>;
+}
+
 /**
  * Keeps a copy of keys in etcd up to date, from complete reads, watch events and the process's own transactions.
  * A subclass stores what the keys mean; this class decides which changes are new.
@@ -11,12 +20,17 @@ import type { KeyRange, KeyValue, WatchBatch } from "./txn.ts";
 export abstract class FollowedKeys {
   /** The key ranges to read, all at one revision. */
   abstract readonly ranges: readonly Required<KeyRange>[];
-  readonly #known = new Map<string, bigint>();
+  readonly #known: RevisionMap;
   /** Keys that the current read has not returned yet; undefined outside a read. */
   #unseen: Set<string> | undefined;
   /** Keys that transactions of this process wrote during a read. The revision of the read may be older. */
   readonly #fresh = new Set<string>();
   #revision = 0n;
+
+  /** @param known  where revisions are stored */
+  constructor(known: RevisionMap = new Map<string, bigint>()) {
+    this.#known = known;
+  }
 
   protected abstract storeKey(kv: KeyValue): void;
   protected abstract removeKey(key: string): void;
@@ -78,7 +92,7 @@ export abstract class FollowedKeys {
   }
 
   /** `mod_revision` of every key. */
-  get revisions(): ReadonlyMap<string, bigint> {
+  get revisions(): Readonly<RevisionMap> {
     return this.#known;
   }
 

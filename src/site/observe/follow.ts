@@ -1,6 +1,6 @@
 import { type Millis, type MonotonicTime, subtractTime, waitAtMost } from "../../core/base/clock.ts";
 import { isCompacted, isUnavailable, StoreError } from "../../core/etcd/store.ts";
-import { FollowedKeys } from "../../core/protocol/followed-keys.ts";
+import { FollowedKeys, type RevisionMap } from "../../core/protocol/followed-keys.ts";
 import type { KeyRange, KeyValue, WatchBatch } from "../../core/protocol/txn.ts";
 import { probeEtcd } from "./etcd-cluster.ts";
 import type { ObserverPorts } from "./ports.ts";
@@ -14,7 +14,7 @@ export interface WatchSink extends Sink {
   /** The ranges to watch. Default: the whole prefix, with changes in the order of revisions. */
   readonly watchedRanges?: readonly WatchedRange[];
   /** `mod_revision` of every key. */
-  readonly revisions: ReadonlyMap<string, bigint>;
+  readonly revisions: Pick<RevisionMap, "get" | "keys">;
   apply(batch: WatchBatch): void;
 }
 

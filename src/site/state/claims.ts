@@ -1,4 +1,5 @@
 import type { Seconds, WallTime } from "../../core/base/clock.ts";
+import { memoize } from "../../core/base/memoize.ts";
 import { canonicalizeHost } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueKind } from "../../core/protocol/keys.ts";
@@ -32,7 +33,8 @@ interface LostTask {
 
 // The claims of the last snapshot. Of the next one, only the queues that have changed are read: there may be a hundred thousand claims.
 let known: Snapshot["queues"] = new Map();
-const claims = new Map<string, Claim>();
+/** By run: the queue of its only ticket, as most have one; else its claim. Objects for all claims would need 10 MB. */
+const claims = new Map<string, NamedQueue | Claim>();
 /** How many of these claims hold everything, and how many wait. */
 const counts = { held: 0, waiting: 0 };
 /** By host, as the tickets name it. */
@@ -41,11 +43,11 @@ const byHost = new Map<string, HostClaims>();
 let byQueue = new WeakMap<NamedQueue, readonly Claim[]>();
 
 /**
- * Follows the claims of a snapshot, by run id. Cheap for a snapshot that follows the one before; a claim stays the same object until
- * one of its queues changes. Valid until the next call. A key put by hand without a run id is a claim under its last segment.
+ * Follows the claims of a snapshot, by run id. Cheap for a snapshot that follows the one before; a claim that `get` returns stays the same
+ * object until one of its queues changes. Valid until the next call. A key put by hand without a run id is a claim under its last segment.
  */
-export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<string, Claim> {
-  if (queues === known) return claims;
+export function followClaims({ queues }: Pick<Snapshot, "queues">): ClaimIndex {
+  if (queues === known) return FOLLOWED_CLAIMS;
   const { gone, come } = compareMaps(known, queues);
   if (gone.length === known.size) {
     claims.clear(); // it is a snapshot of another site
@@ -54,55 +56,89 @@ export function followClaims({ queues }: Pick<Snapshot, "queues">): ReadonlyMap<
     Object.assign(counts, { held: 0, waiting: 0 });
     gone.length = 0;
   }
-  for (const [, left] of gone)
-    for (const { run } of left.entries)
-      replaceClaim(run, (entries) => entries.filter(({ queue }) => queue !== left));
+  const findEntry = createEntryFinder();
+  for (const [, queue] of gone)
+    for (const entry of queue.entries) replaceClaim({ queue, entry }, removeClaimEntry, findEntry);
   for (const [, queue] of come)
-    for (const entry of queue.entries)
-      replaceClaim(entry.run, (entries) => addClaimEntry(entries, { queue, entry }));
-  for (const [, { entries }] of gone)
-    for (const { run } of entries) if (claims.get(run)?.entries.length === 0) claims.delete(run);
-  for (const [host, own] of byHost) if (own.claims.size === 0) byHost.delete(host);
+    for (const entry of queue.entries) replaceClaim({ queue, entry }, addClaimEntry, findEntry);
+  for (const [host, own] of byHost) if (own.entries.size === 0) byHost.delete(host);
   known = queues;
-  return claims;
+  return FOLLOWED_CLAIMS;
 }
 
-function replaceClaim(run: string, change: (entries: readonly ClaimEntry[]) => readonly ClaimEntry[]): void {
-  const before = claims.get(run);
-  const entries = change(before?.entries ?? []);
+type EntryFinder = (queue: NamedQueue, run: string) => QueueEntry;
+
+/** Creates a function that finds the entry of a run that a queue has. Its index of each queue is not kept. */
+function createEntryFinder(): EntryFinder {
+  const index = memoize(({ entries }: NamedQueue) => new Map(entries.map((entry) => [entry.run, entry])));
+  return (queue, run) => index(queue).get(run) as QueueEntry;
+}
+
+/** @param changed  the ticket that its queue has, or had */
+function replaceClaim(
+  changed: ClaimEntry,
+  change: (entries: readonly ClaimEntry[], changed: ClaimEntry) => readonly ClaimEntry[],
+  findEntry: EntryFinder,
+): void {
+  const { run } = changed.entry;
+  const kept = claims.get(run);
+  const isOnly = kept !== undefined && !isClaim(kept);
+  const before = isOnly
+    ? buildSingleClaim(kept, kept === changed.queue ? changed.entry : findEntry(kept, run))
+    : kept;
+  const entries = change(before?.entries ?? [], changed);
   const [only] = entries;
-  const after =
-    only !== undefined && entries.length === 1 ? new SingleClaim(only.queue, only.entry) : { run, entries };
   if (before !== undefined) count(before, -1);
-  count(after, 1);
-  claims.set(run, after);
+  if (only === undefined) claims.delete(run);
+  else {
+    const after = { run, entries };
+    count(after, 1);
+    claims.set(run, entries.length === 1 ? only.queue : after);
+  }
   // The queue of its first ticket may be as before.
   for (const first of [before?.entries[0], only]) if (first !== undefined) byQueue.delete(first.queue);
 }
 
-/** The claim of a run with one ticket, as most are. A hundred thousand lists of one would need 10 MB. */
-class SingleClaim implements Claim, ClaimEntry {
-  readonly queue: NamedQueue;
-  readonly entry: QueueEntry;
+function isClaim(kept: NamedQueue | Claim): kept is Claim {
+  return "run" in kept;
+}
 
-  constructor(queue: NamedQueue, entry: QueueEntry) {
-    this.queue = queue;
-    this.entry = entry;
-  }
-
-  get run(): string {
-    return this.entry.run;
-  }
-
-  get entries(): readonly ClaimEntry[] {
-    return [this];
-  }
+function buildSingleClaim(queue: NamedQueue, entry: QueueEntry): Claim {
+  return { run: entry.run, entries: [{ queue, entry }] };
 }
 
 /** Adds an entry in the order of keys, which is that of a read. */
 function addClaimEntry(entries: readonly ClaimEntry[], added: ClaimEntry): readonly ClaimEntry[] {
   return [...entries, added].sort((a, b) => (a.entry.key < b.entry.key ? -1 : 1));
 }
+
+function removeClaimEntry(entries: readonly ClaimEntry[], { queue }: ClaimEntry): readonly ClaimEntry[] {
+  return entries.filter((one) => one.queue !== queue);
+}
+
+/** Claims by run id. */
+export interface ClaimIndex extends Iterable<readonly [run: string, claim: Claim]> {
+  get(run: string): Claim | undefined;
+  has(run: string): boolean;
+  keys(): Iterable<string>;
+  values(): Iterable<Claim>;
+}
+
+const FOLLOWED_CLAIMS: ClaimIndex = {
+  get: (run) => {
+    const kept = claims.get(run);
+    if (kept === undefined || isClaim(kept)) return kept;
+    return listFirstClaims(kept).find((claim) => claim.run === run);
+  },
+  has: (run) => claims.has(run),
+  keys: () => claims.keys(),
+  *values() {
+    for (const queue of known.values()) yield* iterateFirstClaims(queue);
+  },
+  *[Symbol.iterator]() {
+    for (const claim of this.values()) yield [claim.run, claim] as const;
+  },
+};
 
 /** Counts a claim. Malformed tickets count as nothing. */
 function count(claim: Claim, by: 1 | -1): void {
@@ -113,9 +149,9 @@ function count(claim: Claim, by: 1 | -1): void {
   for (const { entry } of claim.entries) {
     const { ticket } = entry;
     if (ticket === undefined) continue;
-    const host = byHost.get(ticket.host) ?? new HostClaims(ticket.host);
+    const host = byHost.get(ticket.host) ?? new HostClaims();
     byHost.set(ticket.host, host);
-    host.count(claim, ticket, by);
+    host.count(entry, ticket, by);
   }
   const host = byHost.get(first.host);
   if (host === undefined) return;
@@ -123,37 +159,42 @@ function count(claim: Claim, by: 1 | -1): void {
   if (claim.entries.some(({ entry }) => entry.session !== 0n)) host.attached += by;
 }
 
-/** The claims with a ticket of a host, and what they add up to. */
+/** The tickets of a host, and what its claims add up to. */
 class HostClaims {
-  readonly claims = new Set<Claim>();
+  readonly entries = new Set<QueueEntry>();
   /** Claims whose first readable ticket names the host: how many hold everything, how many wait, and how many of both have a session. */
   held = 0;
   waiting = 0;
   attached = 0;
-  readonly #host: string;
   #last: WallTime = 0;
   /** Whether the ticket of `#last` is gone, and another one must be searched. */
   #isLastGone = false;
   /** How many tickets `countEnqueued` has counted, and how many are later, by their instant. */
   #window: { after: WallTime; until: WallTime; count: number; later: Map<WallTime, number> } | undefined;
 
-  constructor(host: string) {
-    this.#host = host;
-  }
-
-  /** Adds a claim with a ticket of this host, or removes it. */
-  count(claim: Claim, ticket: Ticket, by: 1 | -1): void {
+  /** Adds a ticket of this host, or removes it. */
+  count(entry: QueueEntry, ticket: Ticket, by: 1 | -1): void {
     this.#countInWindow(ticket.enqueuedAt, by);
     const at = getHeldSince(ticket);
     if (by === 1) {
-      this.claims.add(claim);
+      this.entries.add(entry);
       if (at < this.#last) return;
       this.#last = at;
       this.#isLastGone = false;
     } else {
-      this.claims.delete(claim);
+      this.entries.delete(entry);
       if (at === this.#last) this.#isLastGone = true;
     }
+  }
+
+  /** Lists the claims with a ticket of this host. */
+  listClaims(): Claim[] {
+    const found = new Set<Claim>();
+    for (const entry of this.entries) {
+      const kept = claims.get(entry.run);
+      if (kept !== undefined) found.add(isClaim(kept) ? kept : buildSingleClaim(kept, entry));
+    }
+    return [...found];
   }
 
   /** Finds when one of its tickets was last granted or enqueued. */
@@ -167,8 +208,7 @@ class HostClaims {
   }
 
   *#listTickets(): Iterable<Ticket> {
-    for (const { entries } of this.claims)
-      for (const { entry } of entries) if (entry.ticket?.host === this.#host) yield entry.ticket;
+    for (const { ticket } of this.entries) if (ticket !== undefined) yield ticket;
   }
 
   /** Counts its tickets that were enqueued after an instant, and not later than another one, which usually grows from call to call. */
@@ -238,12 +278,17 @@ export function groupRuns(snapshot: Pick<Snapshot, "queues" | "executions">): (r
 function listFirstClaims(queue: NamedQueue): readonly Claim[] {
   const known = byQueue.get(queue);
   if (known !== undefined) return known;
-  const own = queue.entries.flatMap((entry) => {
-    const claim = claims.get(entry.run);
-    return claim?.entries[0]?.entry === entry ? [claim] : [];
-  });
+  const own = [...iterateFirstClaims(queue)];
   byQueue.set(queue, own);
   return own;
+}
+
+function* iterateFirstClaims(queue: NamedQueue): Generator<Claim> {
+  for (const entry of queue.entries) {
+    const kept = claims.get(entry.run);
+    if (kept === queue) yield buildSingleClaim(queue, entry);
+    else if (kept !== undefined && isClaim(kept) && kept.entries[0]?.entry === entry) yield kept;
+  }
 }
 
 /** Lists the claims of a snapshot, and the tasks of workers without tickets. */
@@ -291,7 +336,7 @@ function findFirstRevision({ entries }: Claim): bigint {
 }
 
 /** Finds the claims that match a word: a run id, its first characters (at least 4), or `HOST:PID`. */
-export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: string): Claim[] {
+export function findClaimsByWord(claims: ClaimIndex, word: string): Claim[] {
   const exact = claims.get(word);
   if (exact !== undefined) return [exact];
   const isMatch = ({ run, entries }: Claim) =>

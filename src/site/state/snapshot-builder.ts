@@ -1,4 +1,3 @@
-import { memoize } from "../../core/base/memoize.ts";
 import type { ParseResult } from "../../core/base/text.ts";
 import { parseGroupMembers, parseGroupSource } from "../../core/fleet/groups.ts";
 import { parseHostRecord } from "../../core/fleet/host-record.ts";
@@ -14,7 +13,6 @@ import {
   dropAccompaniedMarks,
   isMark,
   type QueueEntry,
-  type Ticket,
   toQueueEntry,
 } from "../../core/protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../core/protocol/txn.ts";
@@ -24,6 +22,7 @@ import { parseDue } from "../../schedule/state/due.ts";
 import { mergeHostStates, mergeOutcomes, type ShownDue } from "../../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../schedule/state/outcome.ts";
 import { parseRunning, parseWorker } from "../../schedule/state/running-record.ts";
+import { EntryCompactor, EntryRevisions } from "./compact-entry.ts";
 import {
   buildQueueId,
   type Collection,
@@ -103,43 +102,6 @@ function mergeDues(
 function compareByToken(a: Execution, b: Execution): number {
   if (a.token !== b.token) return a.token < b.token ? -1 : 1;
   return a.key < b.key ? -1 : 1;
-}
-
-/** More different values than this are not remembered: a client may write any. */
-const MAX_REMEMBERED_VALUES = 20_000;
-
-/**
- * Stores equal values of tickets once. Each parsed ticket has its own copies, and a hundred thousand tickets of a few hosts and
- * commands would need twice the memory.
- */
-export class SharedValues {
-  readonly #shareText = memoize((text: string) => text, MAX_REMEMBERED_VALUES);
-  readonly #shareSession = memoize((session: bigint) => session, MAX_REMEMBERED_VALUES);
-
-  /** Replaces the values of an entry that many entries, or several fields, have in common. */
-  share(entry: QueueEntry): QueueEntry {
-    const { key, run, ticket, createRevision, modRevision } = entry;
-    if (ticket !== undefined) this.#shareFields(ticket);
-    const shared: QueueEntry = {
-      key,
-      ticket,
-      // The other one is kept beside the key.
-      createRevision: createRevision === modRevision ? modRevision : createRevision,
-      // The id from the key is a part of its text, with a header of its own.
-      run: run === ticket?.run ? ticket.run : run,
-      modRevision,
-      session: this.#shareSession(entry.session),
-    };
-    if (entry.vanished !== undefined) shared.vanished = entry.vanished;
-    return shared;
-  }
-
-  #shareFields(ticket: Ticket): void {
-    ticket.host = this.#shareText(ticket.host);
-    ticket.user = this.#shareText(ticket.user);
-    ticket.command = this.#shareText(ticket.command);
-    ticket.state = this.#shareText(ticket.state) as Ticket["state"];
-  }
 }
 
 interface QueueId {
@@ -272,7 +234,8 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly ranges: readonly Required<KeyRange>[];
   readonly #keys: Keys;
   readonly #queues = new QueueIndex();
-  readonly #shared = new SharedValues();
+  readonly #compactor = new EntryCompactor();
+  readonly #entries: EntryRevisions;
   /** Each list is immutable: a change replaces it. */
   readonly #executions = new CowMap<readonly Execution[]>();
   readonly #maps = new Map(MAPS.map((map) => [map, new CowMap<unknown>()]));
@@ -288,7 +251,9 @@ export class SnapshotBuilder extends FollowedKeys {
 
   /** @param more  further key ranges, for example one queue */
   constructor(keys: Keys, collections: readonly Collection[], more: readonly Required<KeyRange>[] = []) {
-    super();
+    const entries = new EntryRevisions();
+    super(entries);
+    this.#entries = entries;
     this.#keys = keys;
     this.ranges = [...collections.map((collection) => keys[collection]()), ...more];
   }
@@ -340,8 +305,14 @@ export class SnapshotBuilder extends FollowedKeys {
     this.#strange.delete(kv.key);
     const at = this.#keys.parseQueueKey(kv.key);
     this.#unfinished = at;
-    if (at !== undefined) this.#queues.put(at, this.#shared.share(toQueueEntry(kv)));
+    if (at !== undefined) this.#storeEntry(at, kv);
     else if (!this.#store(kv)) this.#strange.put(kv.key, "not a key or a value of signalbox");
+  }
+
+  #storeEntry(at: QueueId, kv: KeyValue): void {
+    const entry = this.#compactor.compact(toQueueEntry(kv));
+    this.#entries.setEntry(entry);
+    this.#queues.put(at, entry);
   }
 
   get #strange(): CowMap<unknown> {

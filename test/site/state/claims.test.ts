@@ -91,11 +91,11 @@ it("finds and counts claims as a pass over all entries does, whatever changes, a
           ...countRuns(snapshot),
           hosts: sortByHost(
             Array.from(groupClaimsByHost(snapshot), ([host, own]) => {
-              const { claims, held, waiting, attached } = own;
+              const { held, waiting, attached } = own;
               const enqueued = own.countEnqueued(findStart(until), until);
               return {
                 host,
-                runs: claims.size,
+                runs: own.listClaims().length,
                 held,
                 waiting,
                 attached,

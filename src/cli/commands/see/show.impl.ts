@@ -8,7 +8,7 @@ import type { QueueEntry } from "../../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
 import { load, type Sink } from "../../../site/observe/read.ts";
-import { type Claim, followClaims } from "../../../site/state/claims.ts";
+import { type Claim, type ClaimIndex, followClaims } from "../../../site/state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
 import type { RunnerLiveness } from "../../../site/state/liveness.ts";
 import { computeResourceUse } from "../../../site/state/resource-use.ts";
@@ -325,7 +325,7 @@ function findRun(snapshot: Snapshot, word: string): Claim {
   return claim ?? throwUnknownName("run", word, listNames(claims), ", or it has ended");
 }
 
-function* listNames(claims: ReadonlyMap<string, Claim>): Generator<string> {
+function* listNames(claims: ClaimIndex): Generator<string> {
   for (const { run, entries } of claims.values()) {
     yield run;
     if (entries[0] !== undefined) yield formatTicketOwner(entries[0].entry);

@@ -4,7 +4,7 @@ import { formatAuditTime } from "../../../core/protocol/audit.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../../schedule/state/outcome.ts";
-import { type Claim, followClaims } from "../../../site/state/claims.ts";
+import { type Claim, type ClaimIndex, followClaims } from "../../../site/state/claims.ts";
 import { explain } from "../../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import {
@@ -96,7 +96,7 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
 /** Finds the runs that wait for a lock or resource; undefined if its queue is empty. */
 function findWaiters(
   snapshot: Snapshot,
-  claims: ReadonlyMap<string, Claim>,
+  claims: ClaimIndex,
   kind: "lock" | "resource",
   name: string,
 ): WordMatch | undefined {
