@@ -466,7 +466,8 @@ export function findClaimsOnHosts(
       all.length === claims.held + claims.waiting
         ? all
         : all.filter((claim) => findClaimTicket(claim)?.host === host);
-    found.set(name, [...(found.get(name) ?? []), ...own]);
+    const before = found.get(name);
+    found.set(name, before === undefined ? own : [...before, ...own]);
   }
   return found;
 }
@@ -480,9 +481,8 @@ export function judgeHostByClaims(
   for (const {
     entries: [first],
   } of claims) {
-    if (first === undefined || first.entry.ticket?.state === "grace") continue;
-    const alive = findRunnerLiveness(first.entry, sessions);
-    if (alive !== undefined) runners.push(alive);
+    const alive = first && findRunnerLiveness(first.entry, sessions);
+    if (alive !== undefined && first?.entry.ticket?.state !== "grace") runners.push(alive);
   }
   return activity.isPresent && runners.length === 0
     ? { verdict: "alive" as const, text: "it has a worker" }
