@@ -14,7 +14,7 @@ import {
 import { SnapshotFollower } from "../../fixtures/state/snapshot-follower.ts";
 import { pickCount } from "../../fixtures/test-effort.ts";
 import { findProblems } from "../../src/cli/views/problems.ts";
-import type { WallTime } from "../../src/core/base/clock.ts";
+import { MINUTE_MS, type WallTime } from "../../src/core/base/clock.ts";
 import type { Page } from "../../src/page/html.ts";
 import { type ListQuery, SiteLists } from "../../src/page/lists.ts";
 import { buildOverviewPage } from "../../src/page/overview.ts";
@@ -45,7 +45,6 @@ async function renderPages(lists: SiteLists, snapshot: Snapshot, wall: WallTime)
   };
 }
 
-const MINUTE = 60_000;
 const change = record({
   does: constantFrom(
     "put",
@@ -75,8 +74,8 @@ it("what is shown of states that follow each other is what is shown of each one 
       let wall = NOW;
       for (const { does, queue, run, at, renders } of changes) {
         const name = queue.slice(queue.indexOf(" ") + 1);
-        const enqueuedAt = wall - at * MINUTE;
-        const granted = { state: "held", grantedAt: enqueuedAt + MINUTE / 2 } as const;
+        const enqueuedAt = wall - at * MINUTE_MS;
+        const granted = { state: "held", grantedAt: enqueuedAt + MINUTE_MS / 2 } as const;
         const ticket = createTicketKey(queue, run, at, { enqueuedAt, ...(does === "hold" && granted) });
         if (does === "put" || does === "hold") follower.put(ticket);
         if (does === "break") follower.put(createKeyValue(ticket.key));
@@ -84,8 +83,8 @@ it("what is shown of states that follow each other is what is shown of each one 
         if (does === "end") follower.put(createHistoryKey(name, { exit: at % 2, held: at, endedAt: wall }));
         if (does === "see") follower.put(createHostKey(`${run}.example.com`, { seenAt: enqueuedAt }));
         if (does === "configure") follower.put(createResourceKey("db", { total: String(at) }));
-        if (does === "drain") follower.put(createDrainKey("lock", name, { until: wall + at * MINUTE }));
-        if (does === "wait") wall += at * MINUTE;
+        if (does === "drain") follower.put(createDrainKey("lock", name, { until: wall + at * MINUTE_MS }));
+        if (does === "wait") wall += at * MINUTE_MS;
         if (!renders) continue;
         const pages = await renderPages(lists, follower.snapshot, wall);
         shown.push({ alone: follower.buildAnew(), wall, pages });

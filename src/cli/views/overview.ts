@@ -372,7 +372,7 @@ type Ends = WallTime[];
 interface RunIntervals {
   waits: Ends;
   holds: Ends;
-  /** The first beginning; infinity if there is none. */
+  /** When the earliest of them began; infinity if there are no intervals. */
   oldest: WallTime;
 }
 

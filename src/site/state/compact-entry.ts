@@ -1,4 +1,5 @@
 import type { WallTime } from "../../core/base/clock.ts";
+import { memoize } from "../../core/base/memoize.ts";
 import type { RevisionMap } from "../../core/protocol/followed-keys.ts";
 import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
 
@@ -17,9 +18,9 @@ const MAX_REMEMBERED_FIELDS = 16;
  * as is the part of the key before the run, and revisions are numbers. Keys and tickets are built again each time they are asked for.
  */
 export class EntryCompactor {
-  /** By host, the last ones first. */
-  readonly #shared = new Map<string, readonly SharedFields[]>();
-  readonly #sessions = new Map<bigint, bigint>();
+  /** Of a host, the last ones first. */
+  readonly #getShared = memoize((_host: string): SharedFields[] => [], MAX_REMEMBERED_VALUES);
+  readonly #shareSession = memoize((session: bigint) => session, MAX_REMEMBERED_VALUES);
   /** That of the last key: in a read, the keys of a queue follow each other. */
   #folder = "";
 
@@ -40,26 +41,14 @@ export class EntryCompactor {
   }
 
   #shareFields(ticket: Ticket): SharedFields {
-    const known = this.#shared.get(ticket.host) ?? [];
+    const known = this.#getShared(ticket.host);
     const same = known.find((fields) => hasFields(ticket, fields));
     if (same !== undefined) return same;
     const { run: _, pid: __, enqueuedAt: ___, grantedAt: ____, ...fields } = ticket;
-    makeRoom(this.#shared);
-    this.#shared.set(ticket.host, [fields, ...known.slice(0, MAX_REMEMBERED_FIELDS - 1)]);
+    known.unshift(fields);
+    known.splice(MAX_REMEMBERED_FIELDS);
     return fields;
   }
-
-  #shareSession(session: bigint): bigint {
-    const known = this.#sessions.get(session);
-    if (known !== undefined) return known;
-    makeRoom(this.#sessions);
-    this.#sessions.set(session, session);
-    return session;
-  }
-}
-
-function makeRoom(known: Map<unknown, unknown>): void {
-  if (known.size >= MAX_REMEMBERED_VALUES) known.clear();
 }
 
 /** Returns whether a ticket has these fields and, besides its own, no others. Lists and objects are never the same. */

@@ -3,15 +3,15 @@ import { array, assert, integer, property } from "fast-check";
 import { expect, it } from "vitest";
 import { createListMapper } from "../../../src/core/base/memoize.ts";
 
-const ITEMS = Array.from({ length: 12 }, (_, number) => ({ number }));
+const NUMBERED_ITEMS = Array.from({ length: 12 }, (_, number) => ({ number }));
 
 it("maps any lists, one after the other, and equal ones without another call", () => {
-  const list = array(integer({ min: 0, max: ITEMS.length - 1 }), { maxLength: 12 });
+  const list = array(integer({ min: 0, max: NUMBERED_ITEMS.length - 1 }), { maxLength: 12 });
   assert(
     property(array(list, { maxLength: 8 }), (lists) => {
       const map = createListMapper<{ number: number }, string>();
       for (const numbers of lists) {
-        const items = numbers.flatMap((number) => ITEMS[number] ?? []);
+        const items = numbers.flatMap((number) => NUMBERED_ITEMS[number] ?? []);
         expect(map(items, ({ number }) => `${number}`)).toEqual(numbers.map(String));
         const again = map([...items], () => "mapped again");
         expect(again).toEqual(numbers.map(String));
@@ -29,7 +29,7 @@ it.each([
   const mapped: string[] = [];
   const mapNumbers = (numbers: readonly number[]) =>
     map(
-      numbers.map((number) => ITEMS[number]),
+      numbers.map((number) => NUMBERED_ITEMS[number]),
       (item) => {
         mapped.push(`${item?.number}`);
         return "";

@@ -21,10 +21,12 @@ import {
 } from "../../../src/core/protocol/ticket.ts";
 import { EntryCompactor, EntryRevisions } from "../../../src/site/state/compact-entry.ts";
 
-const RUN = "aaaaaaaaaaaa";
+const RUN_ID = "aaaaaaaaaaaa";
 
-const buildEntry = (change: Partial<Ticket> = {}, inKey = RUN) =>
-  toQueueEntry(createKeyValue(keys.lock("a", inKey), serializeTicket(createTicket({ run: RUN, ...change }))));
+const buildEntry = (change: Partial<Ticket> = {}, inKey = RUN_ID) =>
+  toQueueEntry(
+    createKeyValue(keys.lock("a", inKey), serializeTicket(createTicket({ run: RUN_ID, ...change }))),
+  );
 
 /** Returns what can be seen of an entry. */
 function toPlain({ key, run, ticket, createRevision, modRevision, session, vanished }: QueueEntry) {
@@ -39,7 +41,7 @@ describe("EntryCompactor", () => {
   test("changes nothing that can be seen, whatever a ticket says", () => {
     const compactor = new EntryCompactor();
     const ticket = record({
-      run: constantFrom(RUN, "bbbbbbbbbbbb"),
+      run: constantFrom(RUN_ID, "bbbbbbbbbbbb"),
       host: constantFrom("web1", "web2"),
       pid: integer(),
       state: constantFrom<Ticket["state"]>("waiting", "held", "grace"),
@@ -56,7 +58,7 @@ describe("EntryCompactor", () => {
       create: revision,
       mod: revision,
       session: revision,
-      inKey: constantFrom(RUN, `~${RUN}`),
+      inKey: constantFrom(RUN_ID, `~${RUN_ID}`),
     });
     assert(
       property(change, ({ ticket, create, mod, session, inKey }) => {
