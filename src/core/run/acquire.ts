@@ -15,7 +15,14 @@ import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
-import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
+import {
+  type ClaimView,
+  EMPTY_CLAIM_VIEW,
+  findTicketsAhead,
+  type OwnTicketRevisions,
+  readClaimView,
+  type TicketsAhead,
+} from "./claim-view.ts";
 import { inspectClaim, type OwnTicketRef } from "./claim-watch.ts";
 import { decideStep, getOwnRevisions } from "./decide.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
@@ -140,6 +147,8 @@ export class Acquisition implements SessionOwner {
   /** This run's tickets at the last read. */
   #tickets: readonly TicketVersion[] | undefined;
   readonly #vanished: VanishedTickets;
+  /** At the last read. */
+  #ahead: TicketsAhead | undefined;
   #hasAnswered = false;
   #hasLostAnswer = false;
   /** The error of the last call if it got no answer. */
@@ -230,6 +239,8 @@ export class Acquisition implements SessionOwner {
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
     if (act.readGrant !== undefined && answer === undefined) this.mayHaveMarks = true;
+    if (answer !== undefined && act.hasQueuedUp?.(answer))
+      this.#ownRevisions = { ...this.#ownRevisions, lock: answer.revision };
     return answer?.succeeded && act.readGrant ? this.#completeGrant(act.readGrant(answer)) : NEAR_DEPTH;
   }
 
@@ -253,10 +264,12 @@ export class Acquisition implements SessionOwner {
 
   async #readView(depth: Depth): Promise<ClaimView> {
     const revisions = this.#ownRevisions;
-    const options = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
+    const host = this.hostRecord.keyToRead;
+    const options = { revisions, depth, host, vanished: this.#vanished, ahead: this.#ahead };
     const read = (signal: AbortSignal) => readClaimView(this.#attempt, options, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
+    this.#ahead = findTicketsAhead(this.#attempt.request, view);
     if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
     return this.#mustLookAhead(view) ? await this.#readView(depth) : view;
   }

@@ -1,8 +1,10 @@
+import { isHolding } from "../protocol/admission.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } from "../protocol/ticket.ts";
 import { type KeyRange, listKeyValues, type Op, type OpResult } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
+import type { ClaimRequest } from "./request.ts";
 import type { RemovalTimes, VanishedTickets } from "./vanished-tickets.ts";
 
 /** All inputs for the next step of an attempt, read at one revision. */
@@ -57,6 +59,8 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
  * run's; Infinity for whole queues, including that of a shared lock
  * @param options.host  the key of this host's record; undefined when the record is not needed
  * @param options.vanished  the vanished tickets that were read before
+ * @param options.ahead  as found in the last view. As long as these tickets exist, only they are read of the locks' queues, and once
+ * more when they are gone: a second transaction follows only if other tickets may be ahead then.
  */
 export async function readClaimView(
   attempt: ClaimAttempt,
@@ -65,17 +69,22 @@ export async function readClaimView(
     depth: number;
     host: string | undefined;
     vanished: VanishedTickets;
+    ahead?: TicketsAhead | undefined;
   },
   signal: AbortSignal,
 ): Promise<ClaimView> {
-  const { revisions, depth } = options;
+  const { revisions, depth, ahead = NOBODY_AHEAD } = options;
   const { ports, request } = attempt;
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const inputReads = buildInputReads(keys, request);
-  const locks = request.locks.map((name) =>
-    buildLockReads(keys, { name, isShared: request.isShared }, revisions.lock, depth),
-  );
+  const locks = request.locks.map((name, index) => {
+    const known = ahead.get(attempt.lockKeys[index] ?? "");
+    const lock = { name, isShared: request.isShared };
+    return known === undefined
+      ? buildLockReads(keys, lock, revisions.lock, depth)
+      : buildReadsOfTicket(keys, name, known);
+  });
   const queues = request.leases.map(({ resource }) =>
     buildResourceReads(keys, resource, revisions.resources, depth),
   );
@@ -96,10 +105,16 @@ export async function readClaimView(
       .map((entry) => [entry.key, entry]),
   );
   const inputs = parseClaimInputs(keys, answer.revision, take(inputReads));
-  const lockViews = attempt.lockKeys.map((key, index): [string, LockQueueView] => [
-    key,
-    parseLockQueue(take(locks[index] ?? []), ownEntries.get(key), revisions.lock),
-  ]);
+  const lockViews: [string, LockQueueView][] = [];
+  for (const [index, key] of attempt.lockKeys.entries()) {
+    const results = take(locks[index] ?? []);
+    const [own, known] = [ownEntries.get(key), ahead.get(key)];
+    const view = known
+      ? parseReadsOfTicket(results, own, known)
+      : parseLockQueue(results, own, revisions.lock);
+    if (view === undefined) return readClaimView(attempt, { ...options, ahead: NOBODY_AHEAD }, signal);
+    lockViews.push([key, view]);
+  }
   const views = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
     const own = ownEntries.get(attempt.resourceKeys[index] ?? "");
     return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
@@ -114,6 +129,63 @@ export async function readClaimView(
     removals: options.vanished.update(entries, answer.raftTerm),
     host: options.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
   };
+}
+
+/** What the last read of a lock's queue has shown ahead of this run's ticket. */
+interface TicketAhead {
+  entry: QueueEntry;
+  /** Whether others may be ahead of it. */
+  hasMoreAhead: boolean;
+}
+
+/**
+ * By the keys of this run's tickets. To find the ticket ahead, etcd visits the whole queue: if all runs that wait did that again and
+ * again, a few thousand of them would take all of its time.
+ */
+export type TicketsAhead = ReadonlyMap<string, TicketAhead>;
+const NOBODY_AHEAD: TicketsAhead = new Map();
+
+/** Finds the tickets ahead that can be read by their keys next time. */
+export function findTicketsAhead({ isShared }: ClaimRequest, { lockQueues }: ClaimView): TicketsAhead {
+  if (isShared) return NOBODY_AHEAD; // several of those ahead matter
+  const found = new Map<string, TicketAhead>();
+  for (const [key, { queue, hasMoreAhead, isAheadKnown }] of lockQueues) {
+    const place = queue.findIndex((one) => one.key === key);
+    const entry = queue[place - 1];
+    if (isAheadKnown && entry !== undefined)
+      found.set(key, { entry, hasMoreAhead: hasMoreAhead || place > 1 });
+  }
+  return found;
+}
+
+/** Builds the reads of a lock's queue whose ticket ahead is known: that ticket, and the marks. */
+function buildReadsOfTicket(keys: Keys, lock: string, { entry: { key } }: TicketAhead): Op[] {
+  const { marks } = keys.getTicketAndMarkRanges("lock", lock);
+  return [
+    { op: "range", key },
+    { op: "range", ...marks },
+  ];
+}
+
+/**
+ * Parses the results of `buildReadsOfTicket`. New tickets queue behind, so nobody is ahead of a run that was granted the lock alone.
+ * @param known  at the last read
+ * @returns undefined if the ticket is gone, and others may be ahead
+ */
+function parseReadsOfTicket(
+  [ticket, marks]: readonly OpResult[],
+  ownEntry: QueueEntry | undefined,
+  known: TicketAhead,
+): LockQueueView | undefined {
+  const read = parseQueue(ticket);
+  const [ahead] = read;
+  const { createRevision } = known.entry;
+  const isSame = ahead?.createRevision === createRevision;
+  if (ownEntry === undefined || !(isSame || (ahead === undefined && !known.hasMoreAhead))) return undefined;
+  const isAlone = isHolding(ahead) && ahead?.ticket?.shared !== true;
+  const hasMoreAhead = known.hasMoreAhead && !isAlone;
+  const covered = { from: hasMoreAhead ? createRevision : 0n, to: ownEntry.createRevision };
+  return { queue: addVanished([...read, ownEntry], marks, covered), hasMoreAhead, isAheadKnown: true };
 }
 
 /** The part of a resource's queue that was read, including this run's entry. */

@@ -294,7 +294,7 @@ export interface WaitObstacle {
  * resource too, while that ticket is waiting; only the first waiter watches every release.
  */
 export function buildWaitStep(
-  { ports: { keys }, request }: Pick<ClaimAttempt, "ports" | "request">,
+  { ports: { keys, successors }, request }: Pick<ClaimAttempt, "ports" | "request">,
   view: ClaimView,
   basis: ReadBasis,
   obstacle: WaitObstacle,
@@ -305,7 +305,9 @@ export function buildWaitStep(
   const [ahead, ...others] = obstacle.locksAhead ?? [];
   // The holder of a shared lock may not be the only one.
   const isSole = ahead?.vanished === undefined && ahead?.ticket?.shared !== true;
-  const isAheadKnown = [...view.lockQueues.values()].every((lock) => lock.isAheadKnown);
+  const lockQueues = [...view.lockQueues.values()];
+  const isAheadKnown = lockQueues.every((lock) => lock.isAheadKnown);
+  const needsProof = successors === undefined && lockQueues.some((lock) => lock.hasMoreAhead);
   const isOnlyAhead =
     isSole &&
     others.length === 0 &&
@@ -316,7 +318,7 @@ export function buildWaitStep(
   return {
     kind: "wait",
     next,
-    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle, request)],
+    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle, request, needsProof)],
     until: computeObstacleEnd(view, obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
     why: describeObstacle(keys, obstacle),
@@ -327,7 +329,12 @@ function buildObstacleRanges(
   keys: Keys,
   { drains, locksAhead = [], resources = [] }: WaitObstacle,
   { isShared, locks }: Pick<ClaimRequest, "isShared" | "locks">,
+  needsProof: boolean,
 ): Ranges {
+  // The admission of a run ahead matters if both share the lock: see `findLockObstacle`. If neither does, it proves that nobody is ahead
+  // of that run, so that the queue need not be read when its ticket is gone. A successor needs no such proof.
+  const awaitsGrant = ({ ticket }: QueueEntry) =>
+    isShared ? ticket?.shared : needsProof && ticket?.shared !== true;
   const ranges: Ranges = resources.map(({ resource, ahead }) =>
     ahead?.ticket?.state === "waiting"
       ? { key: ahead.key }
@@ -336,11 +343,8 @@ function buildObstacleRanges(
   if (drains !== undefined) ranges.push(keys.drains());
   // If one of the locks is drained, the run leaves the other queues, where it would block other runs.
   else if (locks.length > 1) ranges.push(...locks.map((lock) => ({ key: keys.drain("lock", lock) })));
-  for (const { key, ticket } of locksAhead) {
-    // If the run ahead shares the lock too, its admission also matters: see `findLockObstacle`.
-    const awaitsGrant = isShared && ticket?.shared;
-    ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
-  }
+  for (const entry of locksAhead)
+    ranges.push({ key: entry.key, ...(!awaitsGrant(entry) && { only: "deletes" as const }) });
   return ranges;
 }
 

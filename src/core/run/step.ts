@@ -92,6 +92,8 @@ export interface StepTransaction {
   txn: Txn;
   /** On success, the claim is held, and this reads what was put and read. Undefined: the next read shows the effect. */
   readGrant?(answer: TxnResponse): StepGrant;
+  /** Whether only the tickets of the locks were put, behind others. */
+  hasQueuedUp?(answer: TxnResponse): boolean;
 }
 
 /** The result of the transaction that granted a claim. */
@@ -154,7 +156,11 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: WallTime
   const marked = grants ? getMarkedSession(attempt) : undefined;
   const claim = { locks: request.locks, tickets: newTickets, session, marked, basis, reads, failure };
   const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
-  return grants ? { txn, readGrant: createGrantReader(claim, []) } : { txn };
+  return {
+    txn,
+    ...(grants && { readGrant: createGrantReader(claim, []) }),
+    ...(queues && { hasQueuedUp }),
+  };
 }
 
 /**
@@ -165,6 +171,11 @@ function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
   const tickets = buildLockTickets(attempt, "waiting");
   const session = attempt.session.id;
   return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], changed: [] });
+}
+
+/** Reads whether a claim that may queue has put the tickets of its locks only. Their `create_revision` is that of the answer. */
+function hasQueuedUp({ succeeded, results: [queueUp] }: TxnResponse): boolean {
+  return !succeeded && queueUp?.op === "txn" && queueUp.succeeded;
 }
 
 function buildJoin(attempt: ClaimAttempt, { basis, totals, locks }: StepOf<"join">): StepTransaction {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../../fixtures/manual-clock.ts";
-import { OTHER, put } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { OTHER, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
 import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER } from "../../../../src/core/base/clock.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
-import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
+import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";
 
@@ -45,4 +45,36 @@ test("a run that ends between the answer to its ticket and the first read of its
   stop.abort(new Error("left"));
   await expect(acquired).rejects.toThrow("left");
   expect(acquisition.mayHaveTickets).toBe(true);
+});
+
+/** Counts the reads for which etcd visits whole queues. */
+class CountingStore extends MemoryStore {
+  reads = 0;
+  queueReads = 0;
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    this.reads += 1;
+    if (txn.success.some((op) => op.op === "range" && op.sort !== undefined)) this.queueReads += 1;
+    return await super.commitTxn(txn, signal);
+  }
+}
+
+test("a run that waits reads its queue once, and is granted when the run ahead has held the lock", async () => {
+  const clock = new ManualClock();
+  const store = new CountingStore(MemoryStore.create(clock).etcd);
+  const [holder, next] = [OTHER, "next0next0next00"].map((run) => keys.lock("a", run)) as [string, string];
+  const write = (key: string, state: Ticket["state"]) =>
+    put(store.etcd, key, serializeTicket(createTicket({ run: key.slice(-16), state })));
+  write(holder, "held");
+  write(next, "waiting");
+  const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
+  const acquired = new Acquisition(attempt, UNLIMITED, new AbortController().signal).run();
+  await clock.advance(25_000); // its session is not renewed here
+  expect(store.reads).toBeGreaterThan(3);
+  remove(store.etcd, holder);
+  write(next, "held");
+  await clock.advance(1);
+  remove(store.etcd, next);
+  expect((await acquired).kind).toBe("granted");
+  expect(store.queueReads).toBe(1);
 });

@@ -40,7 +40,7 @@ function build(
 describe("what a waiter watches besides its own ticket", () => {
   test.each<[string, object[], ...Parameters<typeof build>]>([
     ["the holder of the lock", [deletesOf(holder)], behindHolder],
-    ["the waiter ahead", [deletesOf(waiter)], { locksAhead: [waiter] }],
+    ["the grant of the waiter ahead", [{ key: waiter.key }], { locksAhead: [waiter] }],
     ["one ahead that shares", [{ key: sharing.key }], { locksAhead: [sharing] }, {}, "shared"],
     ["one ahead that shares, without sharing", [deletesOf(sharing)], { locksAhead: [sharing] }],
     ["drains", [keys.drains()], { drains: [drain] }],
