@@ -2,7 +2,7 @@
  * The claim of one lock: the queue, the grant, lost and repeated answers, grace.
  *
  * small: -DRUNS=2
- * small: -DRUNS=3 -DCOPIES=0 -DEXPIRIES=0 -DRELEASES=0
+ * small: -DRUNS=3 -DCOPIES=0 -DEXPIRIES=0
  * large: -DRUNS=3
  *
  * Taken for granted: the command is dead before its session expires (session.pml), and only expiry and its own run delete a
@@ -11,6 +11,7 @@
  * Rules
  * C1: A claim that is granted at once compares that nobody is in the queue of the lock. [claim-lock-free]
  * C2 (-DRUNS=3 -DCOPIES=0 -DEXPIRIES=0 -DRELEASES=0): A run that waits is granted only when no ticket is before its own, in the order in which they were created. [test/safety/queues/races]
+ * C2a (-DRUNS=3 -DCOPIES=0 -DEXPIRIES=0): A run that does not read the queue again when the ticket ahead is gone has read that it held the lock. [ahead-alone]
  * C3: A grant compares that the own tickets are as they were read. [grant-reset]
  * C4: A call without an answer counts neither as applied nor as refused: a read decides. [granted-unseen]
  * C5: A run that leaves without its claim ends its session first, so that a late copy of a call finds none. [refused-session]
@@ -64,6 +65,14 @@ byte releases = RELEASES;
 
 #define is_before(one, own) (one != own && counts(one) && place[one] < place[own])
 #define is_somebody_before(own) (is_before(1, own) || is_before(2, own) || is_before(3, own))
+#define is_between(one, ahead, own) (one != ahead && is_before(one, own) && place[one] > place[ahead])
+#define is_directly_before(one, own) \
+  (is_before(one, own) && !is_between(1, one, own) && !is_between(2, one, own) && !is_between(3, one, own))
+#ifdef WITHOUT_C2a
+#define is_proof(one, own) is_directly_before(one, own)
+#else
+#define is_proof(one, own) (is_directly_before(one, own) && is_holding(ticket[one]))
+#endif
 #define is_other(one, own) (one != own && ticket[one] != NONE)
 #define is_somebody_else(own) (is_other(1, own) || is_other(2, own) || is_other(3, own))
 #define is_other_holding(one, own) (one != own && is_holding(ticket[one]))
@@ -179,7 +188,7 @@ inline send(own, call, seen) {
 
 proctype Run(byte own) {
   bool is_answered, is_done;
-  byte seen, ahead;
+  byte seen, ahead, proof;
 
   printf("> run %d claims\n", own);
 claim:
@@ -203,6 +212,10 @@ decide:
     :: ticket[own] == NONE && session[own] -> goto unqueued
     :: is_holding(ticket[own]) -> goto granted
     :: ticket[own] == WAITING && may_be_granted(own) -> seen = version[own]
+    :: ticket[own] == WAITING && proof == 0 && is_proof(1, own) -> proof = 1; goto decide
+    :: ticket[own] == WAITING && proof == 0 && is_proof(2, own) -> proof = 2; goto decide
+    :: ticket[own] == WAITING && proof == 0 && is_proof(3, own) -> proof = 3; goto decide
+    :: ticket[own] == WAITING && proof != 0 && ticket[proof] == NONE -> seen = version[own]
     :: ticket[own] == WAITING && is_before(1, own) && may_sweep(1) -> ahead = 1; goto sweep
     :: ticket[own] == WAITING && is_before(2, own) && may_sweep(2) -> ahead = 2; goto sweep
     :: ticket[own] == WAITING && is_before(3, own) && may_sweep(3) -> ahead = 3; goto sweep

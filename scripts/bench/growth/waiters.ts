@@ -8,6 +8,8 @@ const AT_ONCE = 50;
 /** Hand-overs at each size, and those before that are not measured. */
 const HAND_OVERS = 30;
 const WARM_UP = 5;
+/** How long a new waiter may take to read the queue, ms: its coming is not what is measured. */
+const ARRIVAL_MS = 100;
 const LOCK = "bench-growth";
 
 /** A waiter that holds the lock now. */
@@ -55,6 +57,7 @@ export async function measureWaiters(
         ({ held } = grant);
         if (handOver >= WARM_UP) times.add(size, grant.at - from);
         await addWaiters(1);
+        await pause(ARRIVAL_MS);
       }
     }
   } finally {

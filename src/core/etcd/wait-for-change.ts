@@ -18,7 +18,7 @@ export type WakeReason = "event" | "time" | "broken";
 /**
  * Waits until something may have changed: an event arrived, the watch broke, or `ms` have passed. The caller reads
  * again in every case, so a watch that stops without an error costs time, never correctness.
- * @param onEvents  called with the events, for callers that must not wait for the read
+ * @param isOver  called with the events, for callers that must not wait for the read; false: the wait goes on
  * @throws the signal's reason; StoreError when etcd refuses permanently (`permission`, `unauthenticated`, `invalid`,
  * `notEtcd`)
  */
@@ -27,14 +27,14 @@ export async function waitForChange(
   request: WatchRequest,
   ms: Millis,
   signal: AbortSignal,
-  onEvents?: (events: readonly WatchEvent[]) => void,
+  isOver?: (events: readonly WatchEvent[]) => boolean,
 ): Promise<WakeReason> {
   signal.throwIfAborted();
   const stop = new AbortController();
   const stopForwarding = forwardAbort(signal, stop);
   try {
     const timer = ports.clock.sleep(ms, stop.signal).then((): WakeReason => "time");
-    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, onEvents)]);
+    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, isOver)]);
   } finally {
     stopForwarding();
     stop.abort(NO_LONGER_NEEDED);
@@ -45,12 +45,11 @@ async function awaitFirstEvent(
   ports: { store: Store; clock: Clock },
   request: WatchRequest,
   signal: AbortSignal,
-  onEvents?: (events: readonly WatchEvent[]) => void,
+  isOver?: (events: readonly WatchEvent[]) => boolean,
 ): Promise<WakeReason> {
   try {
     for await (const { events } of ports.store.watch(request, signal)) {
-      onEvents?.(events);
-      return "event";
+      if (isOver === undefined || isOver(events)) return "event";
     }
   } catch (error) {
     if (!(error instanceof StoreError) || FINAL_ERROR_KINDS.has(error.kind)) throw error;

@@ -16,9 +16,11 @@ import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import {
+  applyGrantsAhead,
   type ClaimView,
   EMPTY_CLAIM_VIEW,
   findTicketsAhead,
+  NOBODY_AHEAD,
   type OwnTicketRevisions,
   readClaimView,
   type TicketsAhead,
@@ -148,7 +150,7 @@ export class Acquisition implements SessionOwner {
   #tickets: readonly TicketVersion[] | undefined;
   readonly #vanished: VanishedTickets;
   /** At the last read. */
-  #ahead: TicketsAhead | undefined;
+  #ahead: TicketsAhead = NOBODY_AHEAD;
   #hasAnswered = false;
   #hasLostAnswer = false;
   /** The error of the last call if it got no answer. */
@@ -307,7 +309,11 @@ export class Acquisition implements SessionOwner {
       step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.getWallTime()) + 1;
     const request = { ranges: step.ranges, from: view.revision + 1n };
     const watch = (signal: AbortSignal) =>
-      waitForChange(this.#ports, request, Math.min(reread, over, left), signal);
+      waitForChange(this.#ports, request, Math.min(reread, over, left), signal, (events) => {
+        const ahead = applyGrantsAhead(this.#ahead, events);
+        this.#ahead = ahead ?? this.#ahead;
+        return ahead === undefined;
+      });
     const { successors } = this.#ports;
     const startedAt = clock.now();
     const wake =

@@ -1,7 +1,7 @@
 import { isHolding } from "../protocol/admission.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } from "../protocol/ticket.ts";
-import { type KeyRange, listKeyValues, type Op, type OpResult } from "../protocol/txn.ts";
+import { type KeyRange, listKeyValues, type Op, type OpResult, type WatchEvent } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
 import type { ClaimRequest } from "./request.ts";
@@ -69,7 +69,7 @@ export async function readClaimView(
     depth: number;
     host: string | undefined;
     vanished: VanishedTickets;
-    ahead?: TicketsAhead | undefined;
+    ahead?: TicketsAhead;
   },
   signal: AbortSignal,
 ): Promise<ClaimView> {
@@ -143,7 +143,7 @@ interface TicketAhead {
  * again, a few thousand of them would take all of its time.
  */
 export type TicketsAhead = ReadonlyMap<string, TicketAhead>;
-const NOBODY_AHEAD: TicketsAhead = new Map();
+export const NOBODY_AHEAD: TicketsAhead = new Map();
 
 /** Finds the tickets ahead that can be read by their keys next time. */
 export function findTicketsAhead({ isShared }: ClaimRequest, { lockQueues }: ClaimView): TicketsAhead {
@@ -167,8 +167,32 @@ function buildReadsOfTicket(keys: Keys, lock: string, { entry: { key } }: Ticket
   ];
 }
 
+/** Whether a ticket holds its lock alone. Then nobody is ahead of it: new tickets queue behind. */
+function holdsAlone(entry: QueueEntry | undefined): boolean {
+  return isHolding(entry) && entry?.ticket?.shared !== true;
+}
+
 /**
- * Parses the results of `buildReadsOfTicket`. New tickets queue behind, so nobody is ahead of a run that was granted the lock alone.
+ * Applies events that say only that runs ahead were granted their locks. They need no other step.
+ * @returns undefined if something else has happened
+ */
+export function applyGrantsAhead(
+  ahead: TicketsAhead,
+  events: readonly WatchEvent[],
+): TicketsAhead | undefined {
+  const applied = new Map(ahead);
+  for (const event of events) {
+    const entry = event.type === "put" ? toQueueEntry(event.kv) : undefined;
+    const own = [...ahead.keys()].find((key) => ahead.get(key)?.entry.key === entry?.key);
+    if (entry === undefined || own === undefined || entry.ticket?.state !== "held" || !holdsAlone(entry))
+      return undefined;
+    applied.set(own, { entry, hasMoreAhead: false });
+  }
+  return applied;
+}
+
+/**
+ * Parses the results of `buildReadsOfTicket`.
  * @param known  at the last read
  * @returns undefined if the ticket is gone, and others may be ahead
  */
@@ -182,8 +206,7 @@ function parseReadsOfTicket(
   const { createRevision } = known.entry;
   const isSame = ahead?.createRevision === createRevision;
   if (ownEntry === undefined || !(isSame || (ahead === undefined && !known.hasMoreAhead))) return undefined;
-  const isAlone = isHolding(ahead) && ahead?.ticket?.shared !== true;
-  const hasMoreAhead = known.hasMoreAhead && !isAlone;
+  const hasMoreAhead = known.hasMoreAhead && !holdsAlone(ahead);
   const covered = { from: hasMoreAhead ? createRevision : 0n, to: ownEntry.createRevision };
   return { queue: addVanished([...read, ownEntry], marks, covered), hasMoreAhead, isAheadKnown: true };
 }

@@ -118,9 +118,10 @@ export class ClaimWatch implements SessionOwner {
     );
   }
 
-  #reportEvents(events: readonly WatchEvent[]): void {
+  #reportEvents(events: readonly WatchEvent[]): true {
     const loss = findLossInEvents(this.#grant.entries, events);
     if (loss !== undefined) this.#lose(loss);
+    return true;
   }
 
   async #handleFailure(error: unknown, signal: AbortSignal): Promise<void> {

@@ -74,7 +74,9 @@ test("a run that waits reads its queue once, and is granted when the run ahead h
   remove(store.etcd, holder);
   write(next, "held");
   await clock.advance(1);
+  const { reads } = store;
   remove(store.etcd, next);
   expect((await acquired).kind).toBe("granted");
   expect(store.queueReads).toBe(1);
+  expect(store.reads - reads, "one reads that it is gone, one grants").toBe(2);
 });

@@ -13,7 +13,12 @@ import { MemoryEtcd } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { serializeTicket, type Ticket, toQueueEntry } from "../../../../src/core/protocol/ticket.ts";
 import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import type { ClaimAttempt } from "../../../../src/core/run/attempt.ts";
-import { findTicketsAhead, readClaimView, type TicketsAhead } from "../../../../src/core/run/claim-view.ts";
+import {
+  applyGrantsAhead,
+  findTicketsAhead,
+  readClaimView,
+  type TicketsAhead,
+} from "../../../../src/core/run/claim-view.ts";
 import { decideStep } from "../../../../src/core/run/decide.ts";
 import type { ClaimStep } from "../../../../src/core/run/step.ts";
 import { VanishedTickets } from "../../../../src/core/run/vanished-tickets.ts";
@@ -101,6 +106,17 @@ class RunsAhead {
   }
 }
 
+/** Applies the events that a run receives of the ticket ahead. */
+function watch(etcd: MemoryEtcd, ahead: TicketsAhead): TicketsAhead {
+  const events = [...ahead.values()].flatMap(({ entry: { key, modRevision } }) =>
+    etcd
+      .range({ key })
+      .kvs.filter((kv) => kv.modRevision !== modRevision)
+      .map((kv) => ({ type: "put", kv }) as const),
+  );
+  return applyGrantsAhead(ahead, events) ?? ahead;
+}
+
 const change = fc.record({
   what: fc.constantFrom("leave", "grant", "grant", "free", "free", "grace", "vanish", "sweep"),
   at: fc.nat(9),
@@ -140,13 +156,16 @@ test.each(["lock, queue", "shared, queue"] as const)(
         const [often, once] = [new VanishedTickets(ports.clock), new VanishedTickets(ports.clock)];
         const read = async (vanished: VanishedTickets, ahead?: TicketsAhead, isUnplaced = false) => {
           const first = isUnplaced ? { lock: undefined, resources: undefined } : revisions;
-          const how = { revisions: first, depth: 0, host: undefined, vanished, ahead };
+          const how = { revisions: first, depth: 0, host: undefined, vanished, ...(ahead && { ahead }) };
           const view = await readClaimView(here, how, new AbortController().signal);
           return { view, step: decideStep(here, revisions, view, WALL) };
         };
         let ahead: TicketsAhead | undefined;
         for (const round of rounds) {
-          for (const { what, at } of round) runs[what](at);
+          for (const { what, at } of round) {
+            runs[what](at);
+            ahead &&= watch(runs.etcd, ahead);
+          }
           asked = [];
           const { view, step } = await read(often, ahead, ahead === undefined && !isPlaceKnown);
           const isShort = asked.every(({ success }) => success.every((op) => !("sort" in op)));
