@@ -67,6 +67,13 @@ export interface WorkerRecord extends v.InferOutput<typeof WORKER_RECORD> {
   isLeaving?: true;
 }
 
+/** Returns whether two records of a worker say that it claims the same schedules. */
+export function claimsTheSame(one: WorkerRecord, other: WorkerRecord): boolean {
+  const list = ({ host, types, clock, isJoining, isLeaving }: WorkerRecord) =>
+    JSON.stringify([host, types, clock === "refuses", isJoining, isLeaving]);
+  return list(one) === list(other);
+}
+
 /** Returns the value to store in etcd, for `parseWorker`. */
 export function formatWorker(record: WorkerRecord): string {
   return JSON.stringify({ v: 1, ...record });

@@ -10,7 +10,7 @@ import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../core/protoco
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { buildStateName, findStarter, type OpenOccurrence } from "../../schedule/state/due.ts";
-import { parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
+import { claimsTheSame, parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
 import type { WatchedRange, WatchSink } from "../../site/observe/follow.ts";
 import { applyKey, CachedSchedule, isEmpty, removeScheduleKey } from "./cached-schedule.ts";
@@ -23,6 +23,8 @@ export interface ScheduleCacheListener {
   handleScheduleChange(entry: CachedSchedule, isDefinition: boolean): void;
   /** A worker has started an occurrence, or the state of one that it runs has changed. */
   handleClaim?(worker: string): void;
+  /** Another set of workers claims, or they can run other schedules. Their records change more often: each states a time. */
+  handleWorkersChange?(): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.
    * @param isNews false if the record comes from a full read and may be old
@@ -323,12 +325,15 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   #putWorker(id: string, { value }: KeyValue): void {
     const parsed = parseWorker(value);
     if ("fault" in parsed) return this.#deleteWorker(id);
+    const before = this.workers.get(id);
     this.workers.set(id, parsed.value);
+    if (before === undefined || !claimsTheSame(before, parsed.value)) this.#listener.handleWorkersChange?.();
     this.#listener.handleWorkerChange?.(id, parsed.value, !this.isReading);
   }
 
   #deleteWorker(id: string): void {
     if (!this.workers.delete(id)) return;
+    this.#listener.handleWorkersChange?.();
     this.#listener.handleWorkerChange?.(id, undefined, true);
     for (const entry of this.entries.values())
       if (entry.isStartedBy(id)) {

@@ -186,6 +186,7 @@ class WorkerSession {
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (...change) => this.#dispatcher.handleScheduleChange(...change),
       handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
+      handleWorkersChange: () => this.#dispatcher.handleWorkersChange(),
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
     };
@@ -219,7 +220,6 @@ class WorkerSession {
   }
 
   #handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void {
-    this.#dispatcher.handleWorkersChange();
     if (id === this.id) return;
     this.#heartbeat.handleWorkerRecord(id, record, isNews);
     this.#dispatcher.wake();

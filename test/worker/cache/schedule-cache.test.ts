@@ -11,12 +11,13 @@ import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 const keys = createKeys("/x/");
 const NOW = 1_000;
 
-function createCache(host?: string) {
+function createCache(host?: string, handleWorkersChange?: () => void) {
   const ignore = () => {};
   const listener = {
     handleScheduleChange: ignore,
     handleClaim: ignore,
     handleWorkerChange: ignore,
+    ...(handleWorkersChange && { handleWorkersChange }),
     handleRulesChange: ignore,
   };
   return new ScheduleCache(keys, () => NOW, listener, host);
@@ -184,6 +185,30 @@ test("the state says which worker has started what runs, until the worker goes; 
   cache.apply({ revision: 13n, events: [{ type: "delete", key: keys.worker("w"), revision: 13n }] });
   expect(cache.listRunning(entry).size).toBe(0);
   expect({ changes, freeSince: entry.freeSince }).toEqual({ changes: [true, false, false], freeSince: now });
+});
+
+test("a record of a worker that states another time leaves the ranks of all; what it can claim, and its end, do not", () => {
+  let changes = 0;
+  const cache = createCache("web1", () => {
+    changes += 1;
+  });
+  read(cache, 10n);
+  let revision = 10n;
+  const putRecord = (change: object) => {
+    revision += 1n;
+    const value = formatWorker({ ...IDLE_WORKER, wall: NOW, ...change });
+    cache.apply({ revision, events: [toPut(keys.worker("w"), value, revision)] });
+    return changes;
+  };
+  expect(putRecord({ isJoining: true })).toBe(1);
+  expect(putRecord({})).toBe(2);
+  expect(putRecord({ wall: NOW + 15_000, beat: 7, running: 3, clock: "warns" })).toBe(2);
+  expect(putRecord({ clock: "refuses" })).toBe(3);
+  expect(putRecord({ types: ["report"] })).toBe(4);
+  expect(putRecord({ types: ["report"], host: "web2" })).toBe(5);
+  expect(putRecord({ types: ["report"], host: "web2", isLeaving: true })).toBe(6);
+  cache.apply({ revision: 30n, events: [{ type: "delete", key: keys.worker("w"), revision: 30n }] });
+  expect(changes).toBe(7);
 });
 
 test("a running key that has ended while it was read does not come back", async () => {
