@@ -113,15 +113,16 @@ export class ClaimWatch implements SessionOwner {
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...entries.map(({ key }) => ({ key })), ...groups];
     const request = { ranges, from: revision + 1n };
-    await waitForChange(this.#ports, request, REREAD_INTERVAL_TTLS * attempt.session.ttl, signal, (events) =>
-      this.#reportEvents(events),
-    );
+    const reread = REREAD_INTERVAL_TTLS * attempt.session.ttl;
+    await waitForChange(this.#ports, request, reread, signal, (events) => {
+      this.#reportEvents(events);
+      return true;
+    });
   }
 
-  #reportEvents(events: readonly WatchEvent[]): true {
+  #reportEvents(events: readonly WatchEvent[]): void {
     const loss = findLossInEvents(this.#grant.entries, events);
     if (loss !== undefined) this.#lose(loss);
-    return true;
   }
 
   async #handleFailure(error: unknown, signal: AbortSignal): Promise<void> {
