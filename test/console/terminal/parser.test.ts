@@ -202,6 +202,11 @@ describe("fuzzed", () => {
     );
   });
 
+  it("Ctrl+C right behind Escape, as a slow line delivers them, is both keys", () => {
+    const chords = parseReads("\x1b\x03").map((event) => event.kind === "key" && event.chord);
+    expect(chords).toEqual(["escape", "ctrl+c"]);
+  });
+
   it("even of what is no sequence at all: byte by byte it is the same as at once", () => {
     fc.assert(
       fc.property(fc.array(CRUMB, { maxLength: 30 }), (crumbs) => {

@@ -29,7 +29,8 @@ describe("unintended input", () => {
     await namespace.jobs.startHolder("run", "--lock invoices");
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
     console.type(HOSTILE.join(""));
-    for (const character of HOSTILE.join("")) console.type(character);
+    // Byte by byte: the tests of the parser. On a busy machine, an Escape can come so long before the rest that it is the key.
+    for (const one of HOSTILE) console.type(one);
     await console.pressAndWait("?", HELP);
     await console.pressAndWait("escape", /^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
     const screen = console.getText();
