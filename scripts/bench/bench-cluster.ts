@@ -43,6 +43,7 @@ export async function runOnCluster(part: BenchmarkPart, quick: boolean, size = 1
   const { endpoints } = running;
   const store = await openStore({ endpoints }, { clock: createRealClock() });
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  process.env.XDG_STATE_HOME = folder; // this host must not remember the cluster: the next one may have its port
   try {
     await part({
       etcd,
