@@ -4,7 +4,7 @@ import type { BenchCluster } from "../bench-cluster.ts";
 import { GrowthSeries } from "./growth-series.ts";
 
 /** Waiters that are started at the same time. */
-const AT_ONCE = 50;
+const AT_ONCE = 10;
 /** Hand-overs at each size, and those before that are not measured. */
 const HAND_OVERS = 30;
 const WARM_UP = 5;
