@@ -337,7 +337,7 @@ function parseDoubleEscape(rest: string, isAll: boolean): ParsedPiece {
 function parseAlt(rest: string, isAll: boolean): ParsedPiece {
   const code = rest.charCodeAt(1);
   // A slow line delivers Escape together with the next key. Ctrl+C must work then too.
-  if (CTRL_C.test(rest.charAt(1))) return { length: 1, event: createNamedKey("escape") };
+  if (code === 0x03) return { length: 1, event: createNamedKey("escape") };
   // The Linux console's Shift+Tab. Window managers use Alt+Tab, so it does not reach a terminal.
   if (code === 0x09) return { length: 2, event: createNamedKey("tab", SHIFT_BIT) };
   if (code < 0x20 || code === 0x7f) return { length: 2, event: createControlKey(code, ALT_BIT) };

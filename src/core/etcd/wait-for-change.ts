@@ -18,7 +18,7 @@ export type WakeReason = "event" | "time" | "broken";
 /**
  * Waits until something may have changed: an event arrived, the watch broke, or `ms` have passed. The caller reads
  * again in every case, so a watch that stops without an error costs time, never correctness.
- * @param isOver  called with the events, for callers that must not wait for the read; false: the wait goes on
+ * @param handleEvents  called with the events, for callers that must not wait for the read; if it returns false, the wait goes on
  * @throws the signal's reason; StoreError when etcd refuses permanently (`permission`, `unauthenticated`, `invalid`,
  * `notEtcd`)
  */
@@ -27,14 +27,14 @@ export async function waitForChange(
   request: WatchRequest,
   ms: Millis,
   signal: AbortSignal,
-  isOver?: (events: readonly WatchEvent[]) => boolean,
+  handleEvents?: (events: readonly WatchEvent[]) => unknown,
 ): Promise<WakeReason> {
   signal.throwIfAborted();
   const stop = new AbortController();
   const stopForwarding = forwardAbort(signal, stop);
   try {
     const timer = ports.clock.sleep(ms, stop.signal).then((): WakeReason => "time");
-    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, isOver)]);
+    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, handleEvents)]);
   } finally {
     stopForwarding();
     stop.abort(NO_LONGER_NEEDED);
@@ -45,11 +45,11 @@ async function awaitFirstEvent(
   ports: { store: Store; clock: Clock },
   request: WatchRequest,
   signal: AbortSignal,
-  isOver?: (events: readonly WatchEvent[]) => boolean,
+  handleEvents?: (events: readonly WatchEvent[]) => unknown,
 ): Promise<WakeReason> {
   try {
     for await (const { events } of ports.store.watch(request, signal)) {
-      if (isOver === undefined || isOver(events)) return "event";
+      if (handleEvents?.(events) !== false) return "event";
     }
   } catch (error) {
     if (!(error instanceof StoreError) || FINAL_ERROR_KINDS.has(error.kind)) throw error;

@@ -80,10 +80,7 @@ export async function readClaimView(
   const inputReads = buildInputReads(keys, request);
   const locks = request.locks.map((name, index) => {
     const known = ahead.get(attempt.lockKeys[index] ?? "");
-    const lock = { name, isShared: request.isShared };
-    return known === undefined
-      ? buildLockReads(keys, lock, revisions.lock, depth)
-      : buildReadsOfTicket(keys, name, known);
+    return buildLockReads(keys, { name, isShared: request.isShared, known }, revisions.lock, depth);
   });
   const queues = request.leases.map(({ resource }) =>
     buildResourceReads(keys, resource, revisions.resources, depth),
@@ -109,9 +106,7 @@ export async function readClaimView(
   for (const [index, key] of attempt.lockKeys.entries()) {
     const results = take(locks[index] ?? []);
     const [own, known] = [ownEntries.get(key), ahead.get(key)];
-    const view = known
-      ? parseReadsOfTicket(results, own, known)
-      : parseLockQueue(results, own, revisions.lock);
+    const view = known ? parseTicketAhead(results, own, known) : parseLockQueue(results, own, revisions.lock);
     if (view === undefined) return readClaimView(attempt, { ...options, ahead: NOBODY_AHEAD }, signal);
     lockViews.push([key, view]);
   }
@@ -134,8 +129,8 @@ export async function readClaimView(
 /** What the last read of a lock's queue has shown ahead of this run's ticket. */
 interface TicketAhead {
   entry: QueueEntry;
-  /** Whether others may be ahead of it. */
-  hasMoreAhead: boolean;
+  /** Whether it is certain that nobody is ahead of it. */
+  isFirst: boolean;
 }
 
 /**
@@ -152,19 +147,9 @@ export function findTicketsAhead({ isShared }: ClaimRequest, { lockQueues }: Cla
   for (const [key, { queue, hasMoreAhead, isAheadKnown }] of lockQueues) {
     const place = queue.findIndex((one) => one.key === key);
     const entry = queue[place - 1];
-    if (isAheadKnown && entry !== undefined)
-      found.set(key, { entry, hasMoreAhead: hasMoreAhead || place > 1 });
+    if (isAheadKnown && entry !== undefined) found.set(key, { entry, isFirst: !hasMoreAhead && place === 1 });
   }
   return found;
-}
-
-/** Builds the reads of a lock's queue whose ticket ahead is known: that ticket, and the marks. */
-function buildReadsOfTicket(keys: Keys, lock: string, { entry: { key } }: TicketAhead): Op[] {
-  const { marks } = keys.getTicketAndMarkRanges("lock", lock);
-  return [
-    { op: "range", key },
-    { op: "range", ...marks },
-  ];
 }
 
 /** Whether a ticket holds its lock alone. Then nobody is ahead of it: new tickets queue behind. */
@@ -184,19 +169,19 @@ export function applyGrantsAhead(
   for (const event of events) {
     const entry = event.type === "put" ? toQueueEntry(event.kv) : undefined;
     const own = [...ahead.keys()].find((key) => ahead.get(key)?.entry.key === entry?.key);
-    if (entry === undefined || own === undefined || entry.ticket?.state !== "held" || !holdsAlone(entry))
+    // A grace ends by itself, so it needs another step.
+    if (entry === undefined || own === undefined || entry.ticket?.state === "grace" || !holdsAlone(entry))
       return undefined;
-    applied.set(own, { entry, hasMoreAhead: false });
+    applied.set(own, { entry, isFirst: true });
   }
   return applied;
 }
 
 /**
- * Parses the results of `buildReadsOfTicket`.
- * @param known  at the last read
+ * Parses the results of `buildLockReads` for a known ticket ahead.
  * @returns undefined if the ticket is gone, and others may be ahead
  */
-function parseReadsOfTicket(
+function parseTicketAhead(
   [ticket, marks]: readonly OpResult[],
   ownEntry: QueueEntry | undefined,
   known: TicketAhead,
@@ -205,8 +190,8 @@ function parseReadsOfTicket(
   const [ahead] = read;
   const { createRevision } = known.entry;
   const isSame = ahead?.createRevision === createRevision;
-  if (ownEntry === undefined || !(isSame || (ahead === undefined && !known.hasMoreAhead))) return undefined;
-  const hasMoreAhead = known.hasMoreAhead && !holdsAlone(ahead);
+  if (ownEntry === undefined || !(isSame || (ahead === undefined && known.isFirst))) return undefined;
+  const hasMoreAhead = !known.isFirst && !holdsAlone(ahead);
   const covered = { from: hasMoreAhead ? createRevision : 0n, to: ownEntry.createRevision };
   return { queue: addVanished([...read, ownEntry], marks, covered), hasMoreAhead, isAheadKnown: true };
 }
@@ -242,22 +227,24 @@ export function computeHeadSize({ count, total }: { count: number; total: number
 
 /**
  * Builds the reads of a lock's queue: the ticket directly ahead of this run's, or several if the lock is shared, or the
- * first few while the run is not in the queue; and the marks.
+ * first few while the run is not in the queue; and the marks. A ticket ahead that is known is read by its key.
  * @param before  `create_revision` of this run's ticket; undefined while not in the queue
  * @param depth  Infinity for all tickets ahead, if the lock is shared
  */
 function buildLockReads(
   keys: Keys,
-  { name, isShared }: { name: string; isShared: boolean | undefined },
+  { name, isShared, known }: { name: string; isShared: boolean | undefined; known: TicketAhead | undefined },
   before: bigint | undefined,
   depth: number,
 ): Op[] {
   const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
   const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED_READ_AHEAD;
-  const read =
-    before === undefined
-      ? buildOrderedRead(tickets, isShared ? SHARED_READ_AHEAD : FIRST_ENTRIES)
-      : buildReadBefore(tickets, before, limit);
+  const read: Op =
+    known !== undefined
+      ? { op: "range", key: known.entry.key }
+      : before === undefined
+        ? buildOrderedRead(tickets, isShared ? SHARED_READ_AHEAD : FIRST_ENTRIES)
+        : buildReadBefore(tickets, before, limit);
   return [read, { op: "range", ...marks }];
 }
 

@@ -113,11 +113,9 @@ export class ClaimWatch implements SessionOwner {
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...entries.map(({ key }) => ({ key })), ...groups];
     const request = { ranges, from: revision + 1n };
-    const reread = REREAD_INTERVAL_TTLS * attempt.session.ttl;
-    await waitForChange(this.#ports, request, reread, signal, (events) => {
-      this.#reportEvents(events);
-      return true;
-    });
+    await waitForChange(this.#ports, request, REREAD_INTERVAL_TTLS * attempt.session.ttl, signal, (events) =>
+      this.#reportEvents(events),
+    );
   }
 
   #reportEvents(events: readonly WatchEvent[]): void {

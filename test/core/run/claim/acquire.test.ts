@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../../fixtures/manual-clock.ts";
 import { OTHER, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { CountingStore } from "../../../../fixtures/protocol/counting-store.ts";
 import { createTicket, keys } from "../../../../fixtures/protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER } from "../../../../src/core/base/clock.ts";
@@ -47,18 +48,6 @@ test("a run that ends between the answer to its ticket and the first read of its
   expect(acquisition.mayHaveTickets).toBe(true);
 });
 
-/** Counts the reads for which etcd visits whole queues. */
-class CountingStore extends MemoryStore {
-  reads = 0;
-  queueReads = 0;
-
-  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
-    this.reads += 1;
-    if (txn.success.some((op) => op.op === "range" && op.sort !== undefined)) this.queueReads += 1;
-    return await super.commitTxn(txn, signal);
-  }
-}
-
 test("a run that waits reads its queue once, and is granted when the run ahead has held the lock", async () => {
   const clock = new ManualClock();
   const store = new CountingStore(MemoryStore.create(clock).etcd);
@@ -70,13 +59,13 @@ test("a run that waits reads its queue once, and is granted when the run ahead h
   const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
   const acquired = new Acquisition(attempt, UNLIMITED, new AbortController().signal).run();
   await clock.advance(25_000); // its session is not renewed here
-  expect(store.reads).toBeGreaterThan(3);
+  expect(store.calls).toBeGreaterThan(3);
   remove(store.etcd, holder);
   write(next, "held");
   await clock.advance(1);
-  const { reads } = store;
+  const { calls } = store;
   remove(store.etcd, next);
   expect((await acquired).kind).toBe("granted");
   expect(store.queueReads).toBe(1);
-  expect(store.reads - reads, "one reads that it is gone, one grants").toBe(2);
+  expect(store.calls - calls, "one reads that it is gone, one grants").toBe(2);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../../../fixtures/manual-clock.ts";
 import { find, put, remove } from "../../../../fixtures/protocol/claim-fixture.ts";
+import { CountingStore } from "../../../../fixtures/protocol/counting-store.ts";
 import { keys } from "../../../../fixtures/protocol/samples.ts";
 import { createPorts, REQUESTS } from "../../../../fixtures/protocol/situations.ts";
 import { NEVER, toMonotonicTime } from "../../../../src/core/base/clock.ts";
@@ -8,7 +9,6 @@ import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/core/etcd/session/session.ts";
 import { parsePastRuns } from "../../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket, toQueue } from "../../../../src/core/protocol/ticket.ts";
-import type { Txn } from "../../../../src/core/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../../src/core/run/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../../src/core/run/attempt.ts";
 import { finishClaim } from "../../../../src/core/run/finish.ts";
@@ -16,16 +16,6 @@ import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../../src/cor
 import { Successors } from "../../../../src/core/run/successors.ts";
 
 const UNLIMITED = { connect: NEVER, wait: NEVER };
-
-/** Counts the transactions that change something. */
-class CountingStore extends MemoryStore {
-  writes = 0;
-
-  override async commitTxn(txn: Txn, signal?: AbortSignal) {
-    if (txn.success.some(({ op }) => op !== "range")) this.writes += 1;
-    return await super.commitTxn(txn, signal);
-  }
-}
 
 describe("runs of one process that wait for one lock", () => {
   test("each is granted by the release of the run directly ahead, in order, also in a long queue", async () => {
