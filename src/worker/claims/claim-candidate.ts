@@ -44,26 +44,38 @@ interface RankedOccurrence {
   runAt: WallTime;
 }
 
-interface ClaimOrder extends RankedOccurrence {
+/** The place of a worker among those that can run a schedule. */
+export interface ClaimOrder {
+  /** 0 for the first worker. */
+  rank: number;
   /** When a worker of a lower rank has last claimed any occurrence. */
   lastClaimBefore: WallTime;
 }
 
+/** Returns since when the first worker could have claimed an occurrence. @param runAt  when it is due */
+export function getOpenSince({ freeSince }: CachedSchedule, runAt: WallTime): WallTime {
+  return Math.max(runAt, freeSince);
+}
+
 /**
- * Returns when a worker may claim a due occurrence. The worker of rank 0 claims on time; the others
- * wait, and claim only if the occurrence is still open. While the workers before them make progress, they wait on: under
- * load, help would be lost races, and each costs etcd a write.
+ * Returns when workers of a rank may claim an occurrence at the earliest; that of rank 0 claims on time. The others wait, and claim
+ * only if it is still open. While the workers before them make progress, they wait on: under load, help would be lost races, and
+ * each costs etcd a write.
  */
+export function computeTurn(openSince: WallTime, { rank, lastClaimBefore }: ClaimOrder): WallTime {
+  const idleSince = Math.min(Math.max(openSince, lastClaimBefore), openSince + LONGEST_DEFERENCE);
+  return idleSince + Math.min(2, rank) * CLAIM_STAGGER;
+}
+
+/** Returns when this worker may claim a due occurrence: in its turn, and each worker of the same rank at a time of its own. */
 export function computeClaimTime(
   entry: CachedSchedule,
-  { rank, runAt, lastClaimBefore }: ClaimOrder,
+  { runAt, ...order }: RankedOccurrence & ClaimOrder,
   random: Random,
 ): WallTime {
-  if (rank === 0) return runAt;
+  if (order.rank === 0) return runAt;
   entry.delayFactor ??= random.generateFraction();
-  const open = Math.max(runAt, entry.freeSince);
-  const idle = Math.min(Math.max(open, lastClaimBefore), open + LONGEST_DEFERENCE);
-  return idle + Math.min(2, rank) * CLAIM_STAGGER + entry.delayFactor * (CLAIM_STAGGER / 2);
+  return computeTurn(getOpenSince(entry, runAt), order) + entry.delayFactor * (CLAIM_STAGGER / 2);
 }
 
 /** Longest delay of a claim because of the load of the host, ms. */
@@ -88,7 +100,7 @@ export function computePlacedClaimTime(
   const level = Math.floor((LOAD_LEVELS * load) / (1 + load));
   const share = rank === 0 ? 0 : (Math.min(2, rank) + entry.delayFactor) / 3;
   const delay = ((level + share) / LOAD_LEVELS) * computeLongestPlacement(entry);
-  return Math.max(runAt, entry.freeSince) + delay;
+  return getOpenSince(entry, runAt) + delay;
 }
 
 /** Returns the longest delay for the load, ms. A schedule that is due often does not fall behind, and one with a deadline keeps it. */

@@ -7,9 +7,12 @@ import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import {
   CLAIM_STAGGER,
+  type ClaimOrder,
   computeClaimTime,
   computePlacedClaimTime,
+  computeTurn,
   findClaimCandidate,
+  getOpenSince,
   LONGEST_DEFERENCE,
 } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
@@ -21,6 +24,7 @@ import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { DeferredSchedules } from "./deferred-schedules.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { RUNNING_PLACE, SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
@@ -68,6 +72,9 @@ export class Dispatcher {
   readonly #taskPool: TaskPool;
   /** When to consider a schedule. */
   readonly #timers = new TimerQueue();
+  readonly #deferred = new DeferredSchedules((before, openSince) =>
+    computeTurn(openSince, this.#buildOrder(before, this.#getWallTime())),
+  );
   /**
    * Schedules to consider now, by their priority and the time at which they became due. What another worker did not take has waited for
    * longer than a backlog, and comes first.
@@ -235,7 +242,7 @@ export class Dispatcher {
       this.#takeDue();
       this.#sleep.reset();
       const at = Math.min(
-        this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
+        this.#canTake() ? Math.min(this.#timers.next ?? Infinity, this.#deferred.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
         this.#outdated.size > 0 ? this.#outdatedSince + REFRESH_DELAY_MS : Infinity,
       );
@@ -309,11 +316,15 @@ export class Dispatcher {
   }
 
   #collectReady(now: WallTime): void {
-    for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
-      const entry = this.#getEntry(name);
-      if (entry !== undefined && !this.#leaveToOthers(entry, now))
-        this.#ready.set(name, this.#computeOrder(entry, now) + this.#computeDeference(entry, now));
-    }
+    for (const name of this.#deferred.take(now)) this.#collect(name, now, true);
+    for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now))
+      this.#collect(name, now, false);
+  }
+
+  #collect(name: string, now: WallTime, wasDeferred: boolean): void {
+    const entry = this.#getEntry(name);
+    if (entry !== undefined && !this.#leaveToOthers(entry, now, wasDeferred))
+      this.#ready.set(name, this.#computeOrder(entry, now) + this.#computeDeference(entry, now));
   }
 
   /**
@@ -326,13 +337,21 @@ export class Dispatcher {
     return LONGEST_DEFERENCE + (entry.delayFactor ?? 0) * CLAIM_STAGGER;
   }
 
-  /** Sets the timer of what other workers may claim first. Returns whether it is such. */
-  #leaveToOthers(entry: CachedSchedule, now: WallTime): boolean {
-    if (!hasRankedTurn(entry)) return false;
-    const candidate = this.#findCandidate(entry, now);
-    const at = startsTask(candidate) ? this.#computeClaimTime(entry, candidate, now) : now;
-    if (at > now) this.#timers.set(entry.name, at);
-    return at > now;
+  /**
+   * Returns whether other workers may claim first what is due. Then it waits with others, and after that until the time of its own.
+   * @param wasDeferred  whether it has waited with others, and none of the workers before this one claims anything any more
+   */
+  #leaveToOthers(entry: CachedSchedule, now: WallTime, wasDeferred: boolean): boolean {
+    const candidate = hasRankedTurn(entry) ? this.#findCandidate(entry, now) : undefined;
+    if (!startsTask(candidate)) return false;
+    const at = this.#computeClaimTime(entry, candidate, now);
+    if (at <= now) return false;
+    if (wasDeferred) this.#timers.set(entry.name, at);
+    else {
+      const before = this.#eligibility.listWorkersBefore(entry, now);
+      this.#deferred.add(entry.name, before, getOpenSince(entry, candidate.runAt));
+    }
+    return true;
   }
 
   /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
@@ -343,6 +362,7 @@ export class Dispatcher {
 
   #setTimer(stateName: string, at: WallTime | undefined): void {
     this.#ready.set(stateName, undefined);
+    this.#deferred.delete(stateName);
     this.#timers.set(stateName, at);
   }
 
@@ -471,8 +491,7 @@ export class Dispatcher {
       const load = this.#measureLoad(this.#taken / this.#options.concurrency);
       return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
-    const lastClaimBefore = this.#findLastClaim(before, now);
-    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, random);
+    return computeClaimTime(entry, { runAt, ...this.#buildOrder(before, now) }, random);
   }
 
   /**
@@ -502,10 +521,10 @@ export class Dispatcher {
     this.#handlePoolChange();
   }
 
-  /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
-  #findLastClaim(workers: readonly string[], now: WallTime): number {
-    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? -Infinity));
-    return Math.min(last, now);
+  /** Builds the place of this worker behind others. The clock may have been set back since one of them has claimed. */
+  #buildOrder(before: readonly string[], now: WallTime): ClaimOrder {
+    const last = Math.max(...before.map((one) => this.#lastClaims.get(one) ?? -Infinity));
+    return { rank: before.length, lastClaimBefore: Math.min(last, now) };
   }
 
   async #try(one: OccurrenceClaim): Promise<void> {
@@ -537,7 +556,7 @@ export class Dispatcher {
 }
 
 /** Returns whether a claim starts something: else it writes the first state, or gives an end to schedules that follow. */
-function startsTask(candidate: Candidate | undefined): boolean {
+function startsTask(candidate: Candidate | undefined): candidate is Candidate {
   return candidate !== undefined && candidate.end === undefined;
 }
 
