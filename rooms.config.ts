@@ -101,6 +101,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "process/notifier.ts",
         "process/programs.ts",
         "process/random.ts",
+        "process/release-memory.ts",
         "process/span-sender.ts",
         "process/user-account.ts",
       ],

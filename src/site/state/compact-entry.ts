@@ -1,4 +1,4 @@
-import type { WallTime } from "../../core/base/clock.ts";
+import type { Millis, WallTime } from "../../core/base/clock.ts";
 import { memoize } from "../../core/base/memoize.ts";
 import type { RevisionMap } from "../../core/protocol/followed-keys.ts";
 import type { QueueEntry, Ticket } from "../../core/protocol/ticket.ts";
@@ -29,7 +29,8 @@ export class EntryCompactor {
     const { key, run, ticket, vanished, modRevision } = entry;
     if (ticket === undefined || vanished !== undefined || ticket.run !== run || !key.endsWith(`/${run}`))
       return entry;
-    if (!Number.isSafeInteger(Number(modRevision))) return entry;
+    const numbers = [Number(modRevision), ticket.enqueuedAt, ticket.grantedAt ?? 0];
+    if (!numbers.every(Number.isSafeInteger)) return entry;
     const folder = key.slice(0, key.length - run.length);
     if (folder !== this.#folder) this.#folder = folder;
     const shared = {
@@ -71,14 +72,17 @@ interface SharedParts {
   session: bigint;
 }
 
+/** Times are stored as ms since this one: V8 stores numbers below 2^31 without an object of their own. */
+const TIME_ORIGIN: WallTime = Date.now();
+
 class CompactEntry implements QueueEntry {
   readonly run: string;
   readonly session: bigint;
   readonly #folder: string;
   readonly #fields: SharedFields;
   readonly #pid: number;
-  readonly #enqueuedAt: WallTime;
-  readonly #grantedAt: WallTime | undefined;
+  readonly #enqueuedAfter: Millis;
+  readonly #grantedAfter: Millis | undefined;
   readonly #created: number;
   readonly #modified: number;
 
@@ -92,8 +96,8 @@ class CompactEntry implements QueueEntry {
     this.#folder = folder;
     this.#fields = fields;
     this.#pid = pid;
-    this.#enqueuedAt = enqueuedAt;
-    this.#grantedAt = grantedAt;
+    this.#enqueuedAfter = enqueuedAt - TIME_ORIGIN;
+    this.#grantedAfter = grantedAt === undefined ? undefined : grantedAt - TIME_ORIGIN;
     this.#created = Number(createRevision);
     this.#modified = Number(modRevision);
   }
@@ -111,8 +115,9 @@ class CompactEntry implements QueueEntry {
   }
 
   get ticket(): Ticket {
-    const ticket: Ticket = { ...this.#fields, run: this.run, pid: this.#pid, enqueuedAt: this.#enqueuedAt };
-    if (this.#grantedAt !== undefined) ticket.grantedAt = this.#grantedAt;
+    const enqueuedAt = TIME_ORIGIN + this.#enqueuedAfter;
+    const ticket: Ticket = { ...this.#fields, run: this.run, pid: this.#pid, enqueuedAt };
+    if (this.#grantedAfter !== undefined) ticket.grantedAt = TIME_ORIGIN + this.#grantedAfter;
     return ticket;
   }
 }

@@ -4,7 +4,9 @@ import {
   assert,
   constant,
   constantFrom,
+  double,
   integer,
+  oneof,
   option,
   property,
   record,
@@ -33,7 +35,11 @@ function toPlain({ key, run, ticket, createRevision, modRevision, session, vanis
   return { key, run, ticket, createRevision, modRevision, session, vanished };
 }
 
-const instant = integer({ min: 0, max: 8e15 });
+const MOST = 8.64e15;
+const instant = oneof(
+  integer({ min: -MOST, max: MOST }),
+  double({ min: -MOST, max: MOST, noNaN: true }).map((ms) => ms + 0),
+);
 const revision = integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(BigInt);
 const optional = <T>(of: Arbitrary<T>) => option(of, { nil: undefined });
 
