@@ -55,10 +55,12 @@ export class DeferredSchedules {
       if (at > now && group.openSince.size > 0) this.#setTime(group, at);
       else {
         this.#groups.delete(id);
-        names.push(...group.openSince.keys());
+        for (const name of group.openSince.keys()) {
+          this.#groupOf.delete(name);
+          names.push(name);
+        }
       }
     }
-    for (const name of names) this.#groupOf.delete(name);
     return names;
   }
 
