@@ -221,7 +221,9 @@ async function waitUntilUnused(
   signal: AbortSignal,
 ): Promise<void> {
   const pause = () => clock.sleep(Math.min(CHECK_INTERVAL_MS, limit), signal).catch(() => {}); // ended
-  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
+  do
+    await pause(); // first: on a busy host, the start alone may take as long as the limit
+  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM);
   log.info("no longer needed");
   await listener.close();
   while (!signal.aborted && agent.getIdleTime() === 0) await pause();

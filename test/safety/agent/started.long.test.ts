@@ -392,41 +392,55 @@ test("flags of the connection are those of the agent too", async () => {
 });
 
 test.each([
-  ["--capture", "no agent serves --capture and --foreground"],
+  ["--capture", "no agent serves --capture"],
+  ["--foreground", "no agent serves --foreground"],
   ["--log-file run.log", '"run.log" is a path in the current directory'],
 ])("nothing is started for a run with %s, which no agent serves", async (option, why) => {
   const crontab = Crontab.createWithSocket({ SIGNALBOX_LOG_LEVEL: "info" });
-  if (option === "--capture") expect((await crontab.run(`${option} --lock x`)).stderr).toContain(why);
-  else await crontab.run(`${option} --lock x`);
+  const { stderr } = await crontab.run(`${option} --lock x`);
+  if (!option.startsWith("--log-file")) expect(stderr).toContain(why); // there, the log is not on stderr
   expect([existsSync(crontab.socket), listAgents(crontab.socket)]).toEqual([false, []]);
 });
 
 describe("an agent with --idle-timeout", () => {
+  /** Long enough for the run, which waits for the socket by itself, to reach the agent on a busy machine. */
+  const IDLE_MS = 2_000;
+
   /** Starts an agent, and a run that it serves until the file `go` is there. @param launcher  of the agent */
   async function startServing(launcher: string) {
     const { socket, env, ...crontab } = Crontab.createWithSocket();
-    const agent = spawn(launcher, ["agent", "--agent-socket", socket, "--idle-timeout", "500ms"], {
+    const go = cluster.createPath();
+    const words = [LAUNCHER, "run", "--agent", "always", "--lock", "x", "--", "sh", "-c"];
+    const job = spawn(
+      "sh",
+      [
+        "-c",
+        `until [ -S ${socket} ]; do sleep 0.01; done; exec "$@"`,
+        "sh",
+        ...words,
+        `until [ -e ${go} ]; do sleep 0.05; done`,
+      ],
+      { env, stdio: "pipe" },
+    );
+    onTestFinished(() => void job.kill("SIGKILL"));
+    const done = readEnd(job);
+    const agent = spawn(launcher, ["agent", "--agent-socket", socket, "--idle-timeout", `${IDLE_MS}ms`], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
     const ended = readEnd(agent);
-    await waitUntil("the agent", () => existsSync(socket));
-    const go = cluster.createPath();
-    const words = ["run", "--agent", "always", "--lock", "x", "--", "sh", "-c"];
-    const job = spawn(LAUNCHER, [...words, `until [ -e ${go} ]; do sleep 0.05; done`], {
-      env,
-      stdio: "pipe",
-    });
-    await waitUntil("a ticket", async () => (await crontab.namespace.listTickets()).length > 0);
-    return { socket, agent, ended, go, job };
+    const refused = done.then(({ code, stderr }) => expect.fail(`the run ended with ${code}: ${stderr}`));
+    const ticket = waitUntil("a ticket", async () => (await crontab.namespace.listTickets()).length > 0);
+    await Promise.race([ticket, refused]);
+    return { socket, agent, ended, go, done };
   }
 
   test("ends when it has served nothing for that long, not while a run goes on", async () => {
-    const { socket, ended, go, job } = await startServing(LAUNCHER);
-    const state = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1_500, "serves"))]);
-    expect(state).toBe("serves");
+    const { socket, ended, go, done } = await startServing(LAUNCHER);
+    const longer = new Promise((resolve) => setTimeout(resolve, 3 * IDLE_MS, "serves"));
+    expect(await Promise.race([ended, longer])).toBe("serves");
     writeFileSync(go, "");
-    expect(await readEnd(job)).toExit(0);
+    expect(await done).toExit(0);
     expect(await ended).toExit(0, { stderr: "no longer needed" });
     expect(existsSync(socket)).toBe(false);
   });
@@ -434,14 +448,14 @@ describe("an agent with --idle-timeout", () => {
   test("ends when its program is replaced, after the runs that it serves", async () => {
     const dist = join(createTestFolder(), "dist");
     cpSync(dirname(BUNDLE), dist, { recursive: true });
-    const { socket, agent, ended, go, job } = await startServing(
+    const { socket, agent, ended, go, done } = await startServing(
       join(dist, "native", process.arch, "launcher"),
     );
     utimesSync(join(dist, "agent.cjs"), 1, 1);
     await waitUntil("its retirement", () => !existsSync(socket));
     expect(agent.exitCode).toBeNull();
     writeFileSync(go, "");
-    expect(await readEnd(job)).toExit(0, { stderr: "" });
+    expect(await done).toExit(0, { stderr: "" });
     expect(await ended).toExit(0);
   });
 });

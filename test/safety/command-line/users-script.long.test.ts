@@ -12,5 +12,5 @@ test("that is killed at each change ends with authentication on", async () => {
   }
   expect(ended.stdout).toMatch(/^ok +authentication: etcd requires/m);
   expect(ended.status).toBe(0);
-  expect(kills).toBe(10); // three roles, three users and their roles, authentication
+  expect(kills).toBe(13); // four roles, four users and their roles, authentication
 });

@@ -45,7 +45,12 @@ test("the heap stays flat", async () => {
     n < SCHEDULES;
     n += 1 // missed runs are made up one by one; two schedules need leases
   )
-    await box.schedules.add(`tick.${n}`, { cron: "* * * * *", start, leases: n < 2 ? ["db=1:2"] : [] });
+    await box.schedules.add(`tick.${n}`, {
+      cron: "* * * * *",
+      start,
+      catchup: "all",
+      leases: n < 2 ? ["db=1:2"] : [],
+    });
   const worker = new Worker(box, { handlers: { tick: handle } });
   const running = worker.run();
   await end.promise;

@@ -104,10 +104,18 @@ export function watchHealth(context: CommandContext, signal: AbortSignal): Async
   return watchEtcdHealth(context, buildStoreOptions(context.settings), signal);
 }
 
-/** Asks etcd once. */
-export async function readEtcdHealth(context: CommandContext): Promise<EtcdHealth> {
-  const { value } = await watchHealth(context, context.signal).next();
-  return value;
+/**
+ * Asks etcd once, or again if it was silent and has answered a read meanwhile: the members that are left may have needed longer to
+ * elect a leader than a report waits.
+ * @param read  begun at the same time
+ * @throws what the read throws
+ */
+export async function readEtcdHealth(context: CommandContext, read: Promise<unknown>): Promise<EtcdHealth> {
+  const reports = watchHealth(context, context.signal);
+  const { value } = await reports.next();
+  if (value.kind === "answer" || value.error.kind !== "unavailable") return value;
+  await read;
+  return (await reports.next()).value;
 }
 
 /** Adds what is wrong with etcd itself to a snapshot, as far as it is known. */

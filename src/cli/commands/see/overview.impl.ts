@@ -41,10 +41,8 @@ const MIN_PAUSE_FACTOR = 9;
 export const showOverview = createReadCommand<OverviewFlags>(async (context) => {
   const { flags, io } = context;
   if (flags.watch) return await watchOverview(context);
-  const [read, etcd] = await Promise.all([
-    readSnapshot(context, OVERVIEW_COLLECTIONS),
-    readEtcdHealth(context),
-  ]);
+  const reading = readSnapshot(context, OVERVIEW_COLLECTIONS);
+  const [read, etcd] = await Promise.all([reading, readEtcdHealth(context, reading)]);
   const snapshot = addEtcdFaults(read, etcd);
   const wall = context.clock.getWallTime();
   if (flags.json) {

@@ -286,9 +286,10 @@ async function readViewRows<R>(
   const own = view.of === "queue" || isTail ? CONTEXT_COLLECTIONS : view.collections;
   const collections = hasDrawnColumn(view, options) ? [...new Set([...own, "histories" as const])] : own;
   const builder = new SnapshotBuilder(context.keys, collections);
+  const loading = load(context, builder, { signal: context.signal });
   const [revision, health] = await Promise.all([
-    load(context, builder, { signal: context.signal }),
-    view.id === "problems" ? readEtcdHealth(context) : undefined,
+    loading,
+    view.id === "problems" ? readEtcdHealth(context, loading) : undefined,
   ]);
   const snapshot = addEtcdFaults(builder.getSnapshot(), health);
   const viewContext = buildViewContext(snapshot, context.clock.getWallTime());
