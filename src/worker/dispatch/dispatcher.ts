@@ -73,7 +73,7 @@ export class Dispatcher {
   /** When to consider a schedule. */
   readonly #timers = new TimerQueue();
   readonly #deferred = new DeferredSchedules((before, openSince) =>
-    computeTurn(openSince, this.#buildOrder(before, this.#getWallTime())),
+    computeTurn(openSince, this.#buildClaimOrder(before, this.#getWallTime())),
   );
   /**
    * Schedules to consider now, by their priority and the time at which they became due. What another worker did not take has waited for
@@ -491,7 +491,7 @@ export class Dispatcher {
       const load = this.#measureLoad(this.#taken / this.#options.concurrency);
       return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
-    return computeClaimTime(entry, { runAt, ...this.#buildOrder(before, now) }, random);
+    return computeClaimTime(entry, { runAt, ...this.#buildClaimOrder(before, now) }, random);
   }
 
   /**
@@ -522,7 +522,7 @@ export class Dispatcher {
   }
 
   /** Builds the place of this worker behind others. The clock may have been set back since one of them has claimed. */
-  #buildOrder(before: readonly string[], now: WallTime): ClaimOrder {
+  #buildClaimOrder(before: readonly string[], now: WallTime): ClaimOrder {
     const last = Math.max(...before.map((one) => this.#lastClaims.get(one) ?? -Infinity));
     return { rank: before.length, lastClaimBefore: Math.min(last, now) };
   }
