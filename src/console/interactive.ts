@@ -1,7 +1,7 @@
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
 import type { Call, CommandIo } from "../cli/frame/command.ts";
 import type { CommandContext } from "../cli/frame/store-command.ts";
-import { subtractTime } from "../core/base/clock.ts";
+import { LONG_AGO, type MonotonicTime, subtractTime } from "../core/base/clock.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { releaseMemory } from "../core/process/release-memory.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
@@ -55,10 +55,9 @@ export async function runInteractiveConsole(
   let isDue = false;
   /** Whether the first frame still waits for data. */
   let isHeld = true;
-  /** The user has just typed the command that starts it. */
-  let lastKeyAt = context.clock.now();
-  /** Whether something was read or typed since memory was given back. */
-  let wasUsed = true;
+  let lastKeyAt = LONG_AGO;
+  /** When it was started, or a key was pressed; undefined if memory was given back since. */
+  let lastUseAt: MonotonicTime | undefined = context.clock.now();
   const endOnIoError = () => ended.resolve(EXIT.io);
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   const writer = TtyWriter.open({ onDrained: () => repaint(), onGone: endOnIoError });
@@ -225,8 +224,9 @@ export async function runInteractiveConsole(
 
   /** Gives memory back that the first read and keys have needed. Meanwhile nothing is painted, for some 0.2 s with 100,000 tickets. */
   function releaseMemoryWhenQuiet(): void {
-    if (!wasUsed || !isQuiet() || !isLive(app.liveView.connection)) return;
-    wasUsed = false;
+    if (lastUseAt === undefined || !isLive(app.liveView.connection)) return;
+    if (subtractTime(app.context.clock.now(), lastUseAt) < QUIET_AFTER_MS) return;
+    lastUseAt = undefined;
     releaseMemory();
   }
 
@@ -245,7 +245,7 @@ export async function runInteractiveConsole(
     dispatch(app, event, (mouse) => display.handleMouse?.(mouse));
     if (isQuiet()) app.catchUp(); // after the event: a click is meant for the displayed rows
     lastKeyAt = app.context.clock.now();
-    wasUsed = true;
+    lastUseAt = lastKeyAt;
     if (app.overlays.top !== undefined) repaint(); // overlays do not report changes of their own state
   }
 
