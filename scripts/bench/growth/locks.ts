@@ -9,11 +9,12 @@ import { GrowthSeries } from "./growth-series.ts";
 const ROUNDS = 3;
 /** Calls of each listing in a measurement. */
 const CALLS = 3;
-/** How long the console is left alone before it is measured while nothing changes, and while it is, ms. Before, it gives memory back, once. */
-const SETTLE = 16_000;
-const IDLE = 10_000;
+/** How long the console is left alone before it is measured while nothing changes: it gives memory back once, after ten seconds. */
+const SETTLE_MS = 16_000;
+/** Duration of the measurement while nothing changes. */
+const IDLE_MS = 10_000;
 /** Less is not distinguished from nothing, % of a processor. */
-const LEAST_IDLE = 0.5;
+const LEAST_IDLE_PERCENT = 0.5;
 
 /** Measures listings and the console by the locks, each of which is held and has ten waiters. */
 export async function measureLocks(cluster: BenchCluster, sizes: readonly number[]): Promise<GrowthSeries[]> {
@@ -36,11 +37,11 @@ export async function measureLocks(cluster: BenchCluster, sizes: readonly number
       const terminal = await openLoadedConsole(cluster);
       try {
         start.add(size, readProcessorTime(terminal.pid));
-        await pause(SETTLE);
+        await pause(SETTLE_MS);
         const before = readProcessorTime(terminal.pid);
-        await pause(IDLE);
-        const percent = (100 * (readProcessorTime(terminal.pid) - before)) / IDLE;
-        idle.add(size, Math.max(percent, LEAST_IDLE));
+        await pause(IDLE_MS);
+        const percent = (100 * (readProcessorTime(terminal.pid) - before)) / IDLE_MS;
+        idle.add(size, Math.max(percent, LEAST_IDLE_PERCENT));
         memory.add(size, readResidentMemory(terminal.pid)[0]);
       } finally {
         await terminal.close();

@@ -7,10 +7,9 @@ const LEAST_RELEASED_BYTES = 64 * 2 ** 20;
 const MOST_COLLECTED_BYTES = 256 * 2 ** 20;
 
 /**
- * Gives memory back to the system, after much was done that will not come again soon. Node keeps the pages of its young generation,
- * and those that its collections have emptied, as long as the process lives: hundreds of megabytes with a heap of twenty. Only a
- * collection of the kind that V8 makes before it gives up for lack of memory frees them. It takes some 0.1 s for each 50 MB in use,
- * so it is not for a program whose own heap is large.
+ * Gives memory back to the system. Call it after much work, when no more is expected soon. Node keeps pages of its heap that nothing
+ * uses any more until the process ends: hundreds of megabytes, where twenty are in use. Only the collection that V8 makes before it
+ * fails for lack of memory frees them. It takes some 0.1 s for each 50 MB in use, so a large heap is left alone.
  */
 export function releaseMemory(): void {
   const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();

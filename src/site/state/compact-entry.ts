@@ -29,8 +29,7 @@ export class EntryCompactor {
     const { key, run, ticket, vanished, modRevision } = entry;
     if (ticket === undefined || vanished !== undefined || ticket.run !== run || !key.endsWith(`/${run}`))
       return entry;
-    const numbers = [Number(modRevision), ticket.enqueuedAt, ticket.grantedAt ?? 0];
-    if (!numbers.every(Number.isSafeInteger)) return entry;
+    if (!Number.isSafeInteger(Number(modRevision)) || !hasWholeTimes(ticket)) return entry;
     const folder = key.slice(0, key.length - run.length);
     if (folder !== this.#folder) this.#folder = folder;
     const shared = {
@@ -50,6 +49,11 @@ export class EntryCompactor {
     known.splice(MAX_REMEMBERED_FIELDS);
     return fields;
   }
+}
+
+/** Another program may have written parts of a ms, which would not survive a subtraction. */
+function hasWholeTimes({ enqueuedAt, grantedAt = 0 }: Ticket): boolean {
+  return Number.isSafeInteger(enqueuedAt) && Number.isSafeInteger(grantedAt);
 }
 
 /** Returns whether a ticket has these fields and, besides its own, no others. Lists and objects are never the same. */

@@ -37,18 +37,11 @@ export const CLAIM_STAGGER = 1_000;
  */
 export const LONGEST_DEFERENCE = 10_000;
 
-interface RankedOccurrence {
-  /** 0 for the first worker. */
-  rank: number;
-  /** When the occurrence is due. */
-  runAt: WallTime;
-}
-
-/** The place of a worker among those that can run a schedule. */
+/** How many workers come before this one for a schedule, and what they do. */
 export interface ClaimOrder {
   /** 0 for the first worker. */
   rank: number;
-  /** When a worker of a lower rank has last claimed any occurrence. */
+  /** When one of the workers before it has last claimed any occurrence. */
   lastClaimBefore: WallTime;
 }
 
@@ -67,15 +60,26 @@ export function computeTurn(openSince: WallTime, { rank, lastClaimBefore }: Clai
   return idleSince + Math.min(2, rank) * CLAIM_STAGGER;
 }
 
-/** Returns when this worker may claim a due occurrence: in its turn, and each worker of the same rank at a time of its own. */
+/**
+ * Returns when this worker may claim a due occurrence: in its turn, and each worker of the same rank at a time of its own.
+ * @param runAt  when the occurrence is due
+ */
 export function computeClaimTime(
   entry: CachedSchedule,
-  { runAt, ...order }: RankedOccurrence & ClaimOrder,
+  runAt: WallTime,
+  order: ClaimOrder,
   random: Random,
 ): WallTime {
   if (order.rank === 0) return runAt;
   entry.delayFactor ??= random.generateFraction();
   return computeTurn(getOpenSince(entry, runAt), order) + entry.delayFactor * (CLAIM_STAGGER / 2);
+}
+
+interface PlacedOccurrence extends Pick<ClaimOrder, "rank"> {
+  /** When the occurrence is due. */
+  runAt: WallTime;
+  /** See `createLoadMeter`. */
+  load: number;
 }
 
 /** Longest delay of a claim because of the load of the host, ms. */
@@ -89,11 +93,10 @@ const LOAD_LEVELS = 10;
  * its own claim by its own load, so they need not know the loads of each other: the first worker of an idle host claims on time, and
  * a busy one claims what no less loaded one has claimed. Workers before this one that claim other occurrences do not matter: they
  * may be busy with them.
- * @param load  see `createLoadMeter`
  */
 export function computePlacedClaimTime(
   entry: CachedSchedule,
-  { rank, runAt, load }: RankedOccurrence & { load: number },
+  { rank, runAt, load }: PlacedOccurrence,
   random: Random,
 ): WallTime {
   entry.delayFactor ??= random.generateFraction();

@@ -46,7 +46,7 @@ export class DeferredSchedules {
     return this.#timers.next;
   }
 
-  /** Removes and returns the schedules of the groups of which one may be claimed now. */
+  /** Removes and returns all schedules of each group in which at least one may be claimed now. */
   take(now: WallTime): string[] {
     const names: string[] = [];
     for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {

@@ -491,7 +491,7 @@ export class Dispatcher {
       const load = this.#measureLoad(this.#taken / this.#options.concurrency);
       return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
-    return computeClaimTime(entry, { runAt, ...this.#buildClaimOrder(before, now) }, random);
+    return computeClaimTime(entry, runAt, this.#buildClaimOrder(before, now), random);
   }
 
   /**
@@ -521,7 +521,7 @@ export class Dispatcher {
     this.#handlePoolChange();
   }
 
-  /** Builds the place of this worker behind others. The clock may have been set back since one of them has claimed. */
+  /** Builds the order of this worker behind others. The clock may have been set back since one of them has claimed. */
   #buildClaimOrder(before: readonly string[], now: WallTime): ClaimOrder {
     const last = Math.max(...before.map((one) => this.#lastClaims.get(one) ?? -Infinity));
     return { rank: before.length, lastClaimBefore: Math.min(last, now) };

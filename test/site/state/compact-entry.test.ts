@@ -35,10 +35,10 @@ function toPlain({ key, run, ticket, createRevision, modRevision, session, vanis
   return { key, run, ticket, createRevision, modRevision, session, vanished };
 }
 
-const MOST = 8.64e15;
+const LAST_INSTANT_MS = 8.64e15;
 const instant = oneof(
-  integer({ min: -MOST, max: MOST }),
-  double({ min: -MOST, max: MOST, noNaN: true }).map((ms) => ms + 0),
+  integer({ min: -LAST_INSTANT_MS, max: LAST_INSTANT_MS }),
+  double({ min: -LAST_INSTANT_MS, max: LAST_INSTANT_MS, noNaN: true }).map((ms) => ms + 0),
 );
 const revision = integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(BigInt);
 const optional = <T>(of: Arbitrary<T>) => option(of, { nil: undefined });

@@ -19,5 +19,5 @@ test.each([
   ["but not for ever: it may be unable to claim this one", 1, DUE + 60_000, 0, 11_250],
 ])("%s (rank %i)", (_what, rank, lastClaimBefore, freeSince, expected) => {
   const entry = new CachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
-  expect(computeClaimTime(entry, { rank, runAt: DUE, lastClaimBefore }, HALF) - DUE).toBe(expected);
+  expect(computeClaimTime(entry, DUE, { rank, lastClaimBefore }, HALF) - DUE).toBe(expected);
 });

@@ -3,19 +3,19 @@ import { expect, test } from "vitest";
 import { computeTurn } from "../../../src/worker/claims/claim-candidate.ts";
 import { DeferredSchedules } from "../../../src/worker/dispatch/deferred-schedules.ts";
 
-const WORKERS = ["a", "b", "c"];
-const GROUPS = [["a"], ["b"], ["a", "b"], ["a", "b", "c"]] as const;
-const NAMES = ["one", "two", "three", "four", "five"];
+const WORKER_IDS = ["a", "b", "c"];
+const WORKERS_BEFORE = [["a"], ["b"], ["a", "b"], ["a", "b", "c"]] as const;
+const SCHEDULE_NAMES = ["one", "two", "three", "four", "five"];
 
-const STEP = fc.oneof(
+const ANY_STEP = fc.oneof(
   fc.record({
     kind: fc.constant("add" as const),
-    name: fc.constantFrom(...NAMES),
-    before: fc.constantFrom(...GROUPS),
+    name: fc.constantFrom(...SCHEDULE_NAMES),
+    before: fc.constantFrom(...WORKERS_BEFORE),
     openFor: fc.integer({ min: 0, max: 12_000 }),
   }),
-  fc.record({ kind: fc.constant("delete" as const), name: fc.constantFrom(...NAMES) }),
-  fc.record({ kind: fc.constant("claim" as const), worker: fc.constantFrom(...WORKERS) }),
+  fc.record({ kind: fc.constant("delete" as const), name: fc.constantFrom(...SCHEDULE_NAMES) }),
+  fc.record({ kind: fc.constant("claim" as const), worker: fc.constantFrom(...WORKER_IDS) }),
   fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 3_000 }) }),
 );
 
@@ -38,7 +38,7 @@ class SingleSchedules {
 
 test("a group is taken exactly when one of its schedules may be claimed", () => {
   fc.assert(
-    fc.property(fc.array(STEP, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(ANY_STEP, { maxLength: 60 }), (steps) => {
       const single = new SingleSchedules();
       const { waiting } = single;
       const deferred = new DeferredSchedules(single.computeTurn);
